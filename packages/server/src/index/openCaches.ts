@@ -25,12 +25,33 @@ export function openMetadataCache(
   location: StoreLocation,
   options: MetadataCacheOptions & { readonly driver?: SqliteDriver }
 ): MetadataCache {
+  return openDocuments(location, 'metadata', options)
+}
+
+/**
+ * Opens what is kept of histories of Solana wallets: the file `solana.sqlite` of a store's folder, or the schema `chain_data_solana` of
+ * its database. A cache of documents like that of metadata, with the same promises: transactions are its `content`, which never
+ * changes, and lists of signatures its `url`.
+ */
+export function openSolanaHistoryCache(
+  location: StoreLocation,
+  options: MetadataCacheOptions & { readonly driver?: SqliteDriver }
+): MetadataCache {
+  return openDocuments(location, 'solana', options)
+}
+
+function openDocuments(
+  location: StoreLocation,
+  name: 'metadata' | 'solana',
+  { driver, ...options }: MetadataCacheOptions & { readonly driver?: SqliteDriver }
+): MetadataCache {
   if (location.kind === 'postgres') {
-    return createMetadataCache(postgres.openCacheDatabase(location.url, postgres.metadataSchema), options)
+    const schema = { ...postgres.metadataSchema, schema: `chain_data_${name}` }
+    return createMetadataCache(postgres.openCacheDatabase(location.url, schema), options)
   }
   try {
-    const path = join(location.folder, 'metadata.sqlite')
-    return createMetadataCache(sqlite.openCacheDatabase(path, sqlite.metadataSchema, options.driver), options)
+    const path = join(location.folder, `${name}.sqlite`)
+    return createMetadataCache(sqlite.openCacheDatabase(path, sqlite.metadataSchema, driver), options)
   } catch (error) {
     options.logger.warn('the metadata cache cannot be opened; metadata is kept in memory', { error })
     return noMetadataCache

@@ -84,7 +84,11 @@ const siblings: readonly Siblings[] = [
         why: 'The pool of an EVM chain expects a chain id; before one is known, a node is asked for it alone',
         files: ['nodes/evm/readChainId.ts']
       },
-      { why: 'Solana writes addresses in base58', files: ['nodes/solana/solanaAddress.ts'] }
+      { why: 'Solana writes addresses in base58', files: ['nodes/solana/solanaAddress.ts'] },
+      {
+        why: 'Histories of Solana wallets come from lists of nodes, those of EVM chains from blocks',
+        files: ['nodes/solana/historyRpc.ts']
+      }
     ],
     unexplained: 0
   },

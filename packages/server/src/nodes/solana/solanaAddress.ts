@@ -66,3 +66,27 @@ export function requireAddress(text: string): Uint8Array {
   if (bytes === undefined) throw new RangeError('not an address')
   return bytes
 }
+
+/** Longest text that is decoded: some 1,500 bytes, more than a whole transaction has. */
+const maxDecodedCharacters = 2_048
+
+/** The bytes of a base58 text of any length, `undefined` where it is none or too long. Quadratic in its length. */
+export function decodeBase58(text: string): Uint8Array | undefined {
+  if (text.length > maxDecodedCharacters) return undefined
+  const bytes: number[] = []
+  for (const character of text) {
+    let carry = DIGIT_OF.get(character)
+    if (carry === undefined) return undefined
+    for (let at = 0; at < bytes.length; at++) {
+      carry += (bytes[at] ?? 0) * 58
+      bytes[at] = carry & 255
+      carry >>= 8
+    }
+    for (; carry > 0; carry >>= 8) bytes.push(carry & 255)
+  }
+  for (const character of text) {
+    if (character !== '1') break
+    bytes.push(0)
+  }
+  return Uint8Array.from(bytes.reverse())
+}

@@ -60,11 +60,18 @@ export type ResultChunk = readonly unknown[] | string
  */
 export class ResultStream {
   readonly chunks: AsyncIterable<ResultChunk>
+  /** JSON text around the array, where it is a member of an object. */
+  readonly around: { readonly before: string; readonly after: string }
   readonly #release: () => Promise<void>
   #released: Promise<void> | undefined
 
-  constructor(chunks: AsyncIterable<ResultChunk>, release: () => Promise<void>) {
+  constructor(
+    chunks: AsyncIterable<ResultChunk>,
+    release: () => Promise<void>,
+    around = { before: '', after: '' }
+  ) {
     this.chunks = chunks
+    this.around = around
     this.#release = release
   }
 

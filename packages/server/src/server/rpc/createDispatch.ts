@@ -187,8 +187,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (!(result instanceof ResultStream)) {
         return bounded(successPrefix(head) + exactJson(result) + successSuffix)
       }
+      const { before, after } = result.around
       const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
-      const pieces = writePieces(result, successPrefix(head), successSuffix, bounds)
+      const pieces = writePieces(result, successPrefix(head) + before, after + successSuffix, bounds)
       // Also once the answer has begun, when a failure only cuts the connection.
       const next = () => pieces.next().catch(reported)
       const body = await gather({ next, return: () => pieces.return() })

@@ -2,7 +2,12 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { openDeepHistoryCaches, openLoginStore, openMetadataCache } from '../../index/openCaches.ts'
+import {
+  openDeepHistoryCaches,
+  openLoginStore,
+  openMetadataCache,
+  openSolanaHistoryCache
+} from '../../index/openCaches.ts'
 import { createChainReaders } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl, type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import type { StoreReader } from '../../index/port/store.ts'
@@ -23,6 +28,8 @@ export interface Stores {
   /** @throws {StoreError} the index of this chain cannot be read by this program. */
   openReader(chainId: number): Promise<StoreReader>
   openMetadataCache(): MetadataCache
+  /** Of all Solana clusters: finalised transactions and lists of signatures. */
+  openSolanaHistoryCache(): MetadataCache
   /** @throws {StoreError} it cannot be opened. */
   openLoginStore(): LoginStore
   /** Ends with `close`. */
@@ -79,7 +86,8 @@ async function createStores(
   const readers = createChainReaders(locationOf, { connections: storeConnections })
   const damages = new Map([
     ['metadata', 0],
-    ['deep_history', 0]
+    ['deep_history', 0],
+    ['solana_history', 0]
   ])
   const countDamage = (cache: string) => () => damages.set(cache, (damages.get(cache) ?? 0) + 1)
   const onDeepDamage = countDamage('deep_history')
@@ -94,6 +102,13 @@ async function createStores(
     openReader: readers.open,
     openMetadataCache: () =>
       openMetadataCache(location, { bounds, logger, onDamage: countDamage('metadata') }),
+    openSolanaHistoryCache: () => {
+      // Lists are rewritten as they grow; transactions are most of it.
+      const { deepCacheBytes } = history
+      const parts = { content: Math.ceil(deepCacheBytes * 0.75), url: Math.ceil(deepCacheBytes * 0.25) }
+      const onDamage = countDamage('solana_history')
+      return openSolanaHistoryCache(location, { bounds: parts, logger, onDamage })
+    },
     openLoginStore: () => openLoginStore(location),
     openDeepHistoryCache: deep.ofChain,
     cacheDamages: () => damages,

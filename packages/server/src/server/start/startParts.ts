@@ -6,8 +6,10 @@ import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { chainPresets } from '../../model/chainPresets.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
 import { labelChain } from '../../model/labelChain.ts'
+import { noMetadataCache } from '../../model/metadata.ts'
 import { toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { createSolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
@@ -15,6 +17,7 @@ import { systemClock } from '../../platform/clock.ts'
 import { type Damage, IndexDamagedError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { createSolanaHistory } from '../../solana/history/history.ts'
 import { createSolanaHoldings, type SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import { createSlotWatch, type SlotWatch } from '../../solana/slotWatch.ts'
@@ -72,7 +75,8 @@ export async function startParts(
     // Any account would do: every answer of a node names its slot.
     const currentSlot = async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
       (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
-    return { chainId, holdings: createSolanaHoldings({ rpc, nftSources }), currentSlot }
+    const historyRpc = createSolanaHistoryRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
+    return { chainId, rpc, historyRpc, holdings: createSolanaHoldings({ rpc, nftSources }), currentSlot }
   })
   const nodes = config.chains.evm.map(chain => {
     const { chainId, rpcUrls } = chain
@@ -150,7 +154,8 @@ export async function startParts(
     }
   })
   const names = new Map(config.chains.evm.map(({ chainId, name }) => [chainId, name]))
-  const solanaChains = clusters.map(({ chainId, holdings, currentSlot }) => {
+  const solanaCache = clusters.length === 0 ? noMetadataCache : stores.openSolanaHistoryCache()
+  const solanaChains = clusters.map(({ chainId, rpc, historyRpc, holdings, currentSlot }) => {
     const watch = createSlotWatch({
       ...{ chainId, currentSlot, clock: systemClock },
       onChange: problem =>
@@ -158,7 +163,8 @@ export async function startParts(
           ? logger.info('a Solana cluster goes on', { chainId })
           : logger.warn('a Solana cluster is stalled', { chainId, problem })
     })
-    return { chainId, watch, state: watch.state, holdings: checkAfterFailure(holdings, watch) }
+    const history = createSolanaHistory({ chainId, rpc, historyRpc, documents: solanaCache })
+    return { chainId, watch, state: watch.state, holdings: checkAfterFailure(holdings, watch), history }
   })
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
   const solanaById = new Map(solanaChains.map(chain => [chain.chainId, chain]))
@@ -199,7 +205,10 @@ export async function startParts(
         metadata,
         metadataWaitMs
       }),
-      enhancedGetTransactionsByAddress: createEnhancedGetTransactionsByAddress(),
+      enhancedGetTransactionsByAddress: createEnhancedGetTransactionsByAddress({
+        chains: solanaById,
+        maxUnpaged
+      }),
       svc_getSyncStatus: createGetSyncStatus({
         evmChains: evmById,
         solanaChains: solanaById,
@@ -227,6 +236,7 @@ export async function startParts(
     async close() {
       metadata.close()
       await metadataCache.close()
+      await solanaCache.close()
       tokenLists.close()
       for (const { rpc } of evmChains) rpc.close()
       for (const { watch } of solanaChains) watch.close()

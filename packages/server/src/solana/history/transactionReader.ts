@@ -1,0 +1,86 @@
+import type { SolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
+import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
+import { mapConcurrently } from '../../platform/concurrency/permits.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
+import type { HistoryCache } from './HistoryCache.ts'
+import type { KeptTransaction } from './KeptTransaction.ts'
+import { readTransaction } from './readTransaction.ts'
+
+/** A transaction that is asked for. */
+interface WantedTransaction {
+  readonly signature: string
+  readonly isFinalized: boolean
+}
+
+/** The transactions of one answer: each is read once. */
+export interface TransactionReader {
+  /** Those that were read. */
+  readonly known: ReadonlyMap<string, KeptTransaction>
+  /**
+   * Reads what is not known yet: from the cache, then from nodes, one call each.
+   * @throws {NodeUnavailableError} no node has one of them.
+   */
+  read(wanted: readonly WantedTransaction[], options: SolanaCallOptions): Promise<void>
+  /** Reads one transaction of which no list is known; `undefined` where no node has it. */
+  find(signature: string, options: SolanaCallOptions): Promise<KeptTransaction | undefined>
+  /** Gives transactions of one slot the index that they have in their block. One call, where it is not known. */
+  readIndexes(signatures: readonly string[], options: SolanaCallOptions): Promise<void>
+}
+
+/** Calls of one answer in flight; the upstreams have their own, lower bounds. */
+export const callsAtOnce = 64
+
+export function createTransactionReader(rpc: SolanaHistoryRpc, cache: HistoryCache): TransactionReader {
+  const known = new Map<string, KeptTransaction>()
+  const final = new Set<string>()
+
+  async function readOne(
+    { signature, isFinalized }: WantedTransaction,
+    options: SolanaCallOptions
+  ): Promise<void> {
+    const answer = await rpc.getTransaction(signature, options)
+    if (answer === undefined) {
+      throw new NodeUnavailableError(`no node has the transaction ${signature}, which one of them lists`)
+    }
+    const transaction = readTransaction(answer, signature)
+    known.set(signature, transaction)
+    if (isFinalized) cache.save('transactions', signature, transaction)
+  }
+
+  return {
+    known,
+    async read(wanted, options) {
+      for (const { signature, isFinalized } of wanted) if (isFinalized) final.add(signature)
+      const unread = wanted.filter(({ signature }) => !known.has(signature))
+      const names = unread.filter(({ isFinalized }) => isFinalized).map(({ signature }) => signature)
+      for (const [name, { value }] of await cache.read<KeptTransaction>('transactions', names))
+        known.set(name, value)
+      const missing = unread.filter(({ signature }) => !known.has(signature))
+      await mapConcurrently(missing, callsAtOnce, each => readOne(each, options))
+    },
+    async find(signature, options) {
+      const kept = (await cache.read<KeptTransaction>('transactions', [signature])).get(signature)?.value
+      const answer = kept === undefined ? await rpc.getTransaction(signature, options) : undefined
+      const found = kept ?? (answer === undefined ? undefined : readTransaction(answer, signature))
+      if (found !== undefined) known.set(signature, found)
+      return found
+    },
+    async readIndexes(signatures, options) {
+      const transactions = signatures.flatMap(each => known.get(each) ?? [])
+      const [first] = transactions
+      if (first === undefined || transactions.every(({ index }) => index !== undefined)) return
+      const inBlock = await rpc.getBlockSignatures(first.slot, options)
+      for (const transaction of transactions) {
+        const index = inBlock?.indexOf(transaction.signature) ?? -1
+        if (index < 0) {
+          throw new NodeUnavailableError(
+            `no node tells the order of the ${transactions.length} transactions in the block of slot ${first.slot}`
+          )
+        }
+        const placed = { ...transaction, index }
+        known.set(transaction.signature, placed)
+        if (final.has(transaction.signature)) cache.save('transactions', transaction.signature, placed)
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  type SolanaDriver,
+  type SurfpoolNode,
+  seedSolanaWorld,
+  startSurfpool,
+  surfpoolUnsupportedReason
+} from '@chain-data/devnet'
+import type { SolanaTransaction, SolanaTransactionHistory } from '@chain-data/protocol'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type ScriptedNode, startScriptedNode } from '../solana/startScriptedNode.ts'
+import { type HistoryService, startHistoryService } from './startHistoryService.ts'
+
+const unsupported = surfpoolUnsupportedReason()
+if (unsupported !== undefined) process.stdout.write(`skipped: ${unsupported}\n`)
+
+const signaturesOf = (history: SolanaTransactionHistory) =>
+  history.transactions.map(({ signature }) => signature)
+
+describe.skipIf(unsupported !== undefined)('the history of a Solana wallet', () => {
+  let surfpool: SurfpoolNode
+  let driver: SolanaDriver
+  let node: ScriptedNode
+  let service: HistoryService
+  let wallet: string
+
+  beforeAll(async () => {
+    surfpool = await startSurfpool()
+    driver = await seedSolanaWorld(surfpool, { seed: 11 })
+    node = await startScriptedNode(() => ({ passOn: surfpool.rpcUrl }))
+    service = await startHistoryService({ rpcUrls: [node.url] })
+    wallet = driver.world.owners.heidi!.address
+  })
+
+  afterAll(async () => {
+    await service?.close()
+    await Promise.all([node?.close(), surfpool?.stop()])
+  })
+
+  beforeEach(() => {
+    node.calls.length = 0
+    node.react = () => ({ passOn: surfpool.rpcUrl })
+  })
+
+  it('has what was meant to happen, newest first, with nothing missing', async () => {
+    const history = await service.history(wallet)
+    const meant = driver.world.transactions.filter(
+      ({ lamports, tokens }) =>
+        lamports.heidi !== undefined ||
+        tokens.some(({ preOwner, postOwner }) => preOwner === 'heidi' || postOwner === 'heidi')
+    )
+    expect(signaturesOf(history).toSorted()).toEqual(meant.map(({ signature }) => signature).toSorted())
+    const slots = history.transactions.map(({ slot }) => slot)
+    expect(slots).toEqual(slots.toSorted((a, b) => b - a))
+    expect(history.continuity).toEqual({ gaps: [] })
+    expect(history.covers.continuity).toBe(true)
+  })
+
+  it('gives the same in pages of every length, each transaction once', async () => {
+    const whole = await service.history(wallet)
+    for (const limit of [1, 2, 7, 100]) {
+      const pages: SolanaTransaction[] = []
+      for (;;) {
+        const before = pages.at(-1)?.signature
+        const page = await service.history(wallet, { limit, ...(before && { before }) })
+        expect(page.continuity.gaps, `${limit} before ${before}`).toEqual([])
+        pages.push(...page.transactions)
+        if (page.transactions.length < limit) break
+      }
+      expect(pages.map(each => each.signature)).toEqual(signaturesOf(whole))
+    }
+  })
+})
