@@ -75,8 +75,7 @@ export class SnapshotLeases {
 
 /** Lease of one snapshot. Every read checks it: it may have ended meanwhile. */
 export class SnapshotLease {
-  /** Awaited between two parts of a long read. */
-  readonly pause: NonNullable<SnapshotOptions['pause']>
+  readonly #pause: NonNullable<SnapshotOptions['pause']>
   readonly #giveBack: () => void
   #onEnd: (() => Promise<void>) | undefined
   #lastMs = Number.POSITIVE_INFINITY
@@ -87,7 +86,7 @@ export class SnapshotLease {
 
   constructor(giveBack: () => void, pause: SnapshotOptions['pause'] = breathe) {
     this.#giveBack = giveBack
-    this.pause = pause
+    this.#pause = pause
   }
 
   /**
@@ -99,6 +98,11 @@ export class SnapshotLease {
     this.#readAtMs = performance.now()
     this.#lastMs = this.#readAtMs + maxAgeMs
     this.#onEnd = onEnd
+  }
+
+  /** Waits between two parts of a long read. The snapshot is not idle meanwhile: its reader asked for more. */
+  pause(): Promise<unknown> {
+    return this.during(async () => this.#pause())
   }
 
   /** Time since the last read; 0 during a read, and before the snapshot is open. */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoreReader } from '../port/store.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
@@ -47,6 +48,15 @@ describe('when every snapshot is in use', () => {
       'the snapshot is gone: it was read too slowly while others waited'
     )
     expect(await readHistory(busy, alice)).toHaveLength(400)
+    expect(await readHistory(await waiting, alice)).toHaveLength(400)
+  })
+
+  it('none gives way that waits for its own turn to be read on', async () => {
+    const store = await open({ maxSnapshots: 1, idleMs: 10 })
+    const first = await store.openSnapshot({ pause: () => sleep(50) })
+    const waiting = store.openSnapshot()
+    expect(await readHistory(first, alice)).toHaveLength(400)
+    await first.close()
     expect(await readHistory(await waiting, alice)).toHaveLength(400)
   })
 
