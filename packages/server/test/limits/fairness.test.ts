@@ -35,7 +35,7 @@ function start(rateLimit: NonNullable<ServiceChanges['rateLimit']>) {
     projects,
     rateLimit,
     // A test may be kept from the processor for long.
-    overload: { eventLoopDelayMs: 1_000 },
+    overload: { eventLoopDelayMs: 10_000 },
     handlers: {
       svc_getTokensAndNFTs: async () => {
         calls++
