@@ -1,11 +1,13 @@
 import type { HistoryRecord } from './foldChanges.ts'
 import { readServerEvents, type ServerEvent } from './readServerEvents.ts'
 
-/** Where a service is, and as whom it is asked. */
+/** Where a service is, as whom it is asked, and for what. */
 export interface Service {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly chainId: number
+  /** What is attached to records, in histories and events alike. */
+  readonly include?: readonly string[]
 }
 
 /** A history at the moment that its cursor names. */
@@ -34,7 +36,9 @@ export interface Resume {
 
 /** @throws {RefusedError} The service has no answer. */
 export async function readHistory(service: Service, address: string): Promise<HistoryAnswer> {
-  const answer = await post(service, 'svc_getTransactionsByAddress', [address])
+  const { include } = service
+  const params = include === undefined ? [address] : [address, { include }]
+  const answer = await post(service, 'svc_getTransactionsByAddress', params)
   const body = await answer.text()
   const { result, error } = parseExactly(body) as {
     result?: HistoryRecord[]
@@ -58,7 +62,9 @@ export async function openStream(
   addresses: readonly string[],
   { after, lastEventId, signal }: Resume = {}
 ): Promise<AsyncGenerator<ServerEvent>> {
-  const params = after === undefined ? [addresses] : [addresses, { after }]
+  const { include } = service
+  const options = { ...(after === undefined ? {} : { after }), ...(include === undefined ? {} : { include }) }
+  const params = Object.keys(options).length === 0 ? [addresses] : [addresses, options]
   const headers = {
     accept: 'text/event-stream',
     ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId })

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { eventually } from '../support/indexHarness.ts'
 import { readHistory } from './askService.ts'
 import { checkSamples, type Sample } from './checkSamples.ts'
 import type { Change, HistoryRecord } from './foldChanges.ts'
@@ -6,6 +7,7 @@ import { followAccounts } from './followAccounts.ts'
 import {
   type Fault,
   type ScriptedSource,
+  type ScriptStep,
   type SentEvent,
   startScriptedSource
 } from './startScriptedSource.ts'
@@ -23,7 +25,7 @@ const inBlock = (kind: Change['kind'], record: HistoryRecord): Change => ({
 })
 
 /** Written by hand: what each change makes of the history. */
-const script: readonly { readonly change: Change; readonly history: readonly HistoryRecord[] }[] = [
+const script: readonly ScriptStep[] = [
   { change: { kind: 'added', addresses, record: pending('0x1', 0) }, history: [pending('0x1', 0)] },
   {
     change: { kind: 'added', addresses, record: pending('0x3', 2, 0) },
@@ -68,6 +70,11 @@ const script: readonly { readonly change: Change; readonly history: readonly His
   {
     change: { kind: 'final', addresses, hash: '0x1', block: { blockNumber: 7, blockHash: '0xb7' } },
     history: [pending('0x4', 2), mined('0x2', 1, 7), mined('0x1', 0, 7)]
+  },
+  {
+    change: { kind: 'final', addresses, hash: '0x2', block: { blockNumber: 7, blockHash: '0xb7' } },
+    history: [pending('0x4', 2), mined('0x2', 1, 7), mined('0x1', 0, 7)],
+    finalized: 7
   }
 ]
 
@@ -87,6 +94,8 @@ async function check(fault: Fault = {}): Promise<string> {
       if (place % 4 === 2) source.cut()
       if (place % 4 === 3) await follower.settle()
     }
+    await follower.settle()
+    await eventually('the end of the script', () => follower.position() >= '13', 1_000)
     const found = await checkSamples(follower, samples, choose)
     await follower.stop()
     return found.join('; ')
@@ -183,11 +192,12 @@ describe('the checker', () => {
       {
         stream: events => [
           ...events,
-          ...events.filter(({ id }) => id === '12').map(event => ({ ...event, id: '13' }))
+          ...events.filter(({ id }) => id === '13').map(event => ({ ...event, id: '14' }))
         ]
       },
-      /final 0x1: it is final already/
-    ]
+      /final 0x2: it is final already/
+    ],
+    ['a final record is not told of', { stream: without('12') }, /0x1 in block 7 is not final, block 7 is/]
   ]
   it.each(faults)('notices when %s', async (_what, fault, complaint) => {
     expect(await check(fault)).toMatch(complaint)

@@ -33,6 +33,8 @@ export class AccountFold {
   readonly #confirmed: HistoryRecord[] = []
   readonly #pending = new Map<string, HistoryRecord>()
   readonly #final = new Set<string>()
+  /** Confirmed by a change. */
+  readonly #told = new Set<string>()
 
   /** @param records - of a history, in its order. */
   constructor(records: readonly HistoryRecord[]) {
@@ -89,6 +91,21 @@ export class AccountFold {
     }
   }
 
+  /**
+   * Up to this block all is final.
+   * @throws {FoldError} A record whose block was told of is not.
+   */
+  finalizedTo(blockNumber: number): void {
+    for (const record of this.#confirmed) {
+      if ((record.blockNumber ?? 0) > blockNumber || !this.#told.has(record.hash)) continue
+      if (!this.#final.has(record.hash)) {
+        throw new FoldError(
+          `${record.hash} in block ${record.blockNumber} is not final, block ${blockNumber} is`
+        )
+      }
+    }
+  }
+
   /** The history as JSON. */
   text(): string {
     const pending = [...this.#pending.values()].sort(
@@ -103,6 +120,7 @@ export class AccountFold {
       this.#pending.set(record.hash, record)
       return
     }
+    this.#told.add(record.hash)
     const { blockNumber = -1 } = record
     if (block?.blockNumber !== blockNumber) {
       throw new FoldError(

@@ -12,13 +12,15 @@ export interface TrailEvent {
 /** Some accounts followed by their events. */
 export interface Follower {
   readonly addresses: readonly string[]
-  /** The histories that it began with, as records, by address. */
+  /** The cursor that it began at. */
+  readonly from: string
+  /** The histories at this cursor, by address. */
   readonly base: ReadonlyMap<string, readonly HistoryRecord[]>
   /** Every event so far that told of a change. */
   readonly events: readonly TrailEvent[]
-  readonly counts: { connections: number; cuts: number; synced: number }
-  /** The last `synced`. */
-  synced(): { readonly head: unknown; readonly finalized: unknown } | undefined
+  readonly counts: { connections: number; cuts: number; endedByServer: number; synced: number }
+  /** The last cursor that was read. */
+  position(): string
   /** Ends the connection, whatever is on its way; what was not read yet has to come again. */
   cut(): void
   /** Resolves once the fold of every account is its history. @throws {Error} An event that does not fit; not in time. */
@@ -49,20 +51,19 @@ export async function followAccounts(
     [...base].map(([address, records]) => [address.toLowerCase(), new AccountFold(records)])
   )
   const events: TrailEvent[] = []
-  const counts = { connections: 0, cuts: 0, synced: 0 }
+  const counts = { connections: 0, cuts: 0, endedByServer: 0, synced: 0 }
   let [position, last] = [cursor, cursor]
-  let lastSynced: { head: unknown; finalized: unknown } | undefined
   let connection = new AbortController()
   let isOver = false
   let failure: Error | undefined
 
   function take(id: string, data: string): void {
-    const value = parseExactly(data) as Change | { kind: 'synced'; head: unknown; finalized: unknown }
+    const value = parseExactly(data) as Change | { kind: 'synced'; finalized?: number }
     if (id === '') throw new Error(`an event without an id: ${data}`)
     position = id
     if (value.kind === 'synced') {
-      lastSynced = value as typeof lastSynced
       counts.synced++
+      if (value.finalized !== undefined) for (const fold of folds.values()) fold.finalizedTo(value.finalized)
       return
     }
     if (id <= last) throw new Error(`the id ${id} comes after ${last}`)
@@ -83,8 +84,9 @@ export async function followAccounts(
       const { signal } = connection
       try {
         // By turns, since both are promised.
-        const resume = counts.connections++ % 2 === 0 ? { after: position } : { lastEventId: position }
+        const resume = counts.connections % 2 === 0 ? { after: position } : { lastEventId: position }
         const stream = await openStream(choose(), addresses, { ...resume, signal })
+        counts.connections++
         for await (const { id, data } of stream) {
           if (signal.aborted) break
           try {
@@ -96,6 +98,7 @@ export async function followAccounts(
             return
           }
         }
+        if (!signal.aborted) counts.endedByServer++
       } catch (error) {
         // Connections that are cut or refused are part of the game; refusals that do not pass are not.
         if (!(error instanceof RefusedError) || passing.includes(error.reason)) continue
@@ -108,10 +111,11 @@ export async function followAccounts(
 
   return {
     addresses,
+    from: cursor,
     base,
     events,
     counts,
-    synced: () => lastSynced,
+    position: () => position,
     cut() {
       counts.cuts++
       connection.abort()
@@ -162,7 +166,7 @@ async function readTogether(addresses: readonly string[], choose: () => Service)
 }
 
 /** Reads a history, from whoever can give it. */
-function readPatiently(choose: () => Service, address: string) {
+export function readPatiently(choose: () => Service, address: string) {
   return eventually(
     `a history of ${address}`,
     () =>

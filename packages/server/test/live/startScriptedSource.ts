@@ -9,6 +9,8 @@ import type { Change, HistoryRecord } from './foldChanges.ts'
 export interface ScriptStep {
   readonly change: Change
   readonly history: readonly HistoryRecord[]
+  /** The newest final block, once there is one. */
+  readonly finalized?: number
 }
 
 /** An event on its way to a stream. */
@@ -77,7 +79,8 @@ export async function startScriptedSource(
       const events = stream(due, connection)
       for (const { id, data } of events.slice(sent)) response.write(`id: ${id}\ndata: ${data}\n\n`)
       sent = events.length
-      response.write(`id: ${cursorOf(position)}\ndata: {"kind":"synced","head":null,"finalized":null}\n\n`)
+      const synced = JSON.stringify({ kind: 'synced', finalized: script[position - 1]?.finalized })
+      response.write(`id: ${cursorOf(position)}\ndata: ${synced}\n\n`)
     }
     listeners.add(send)
     open.add(response)

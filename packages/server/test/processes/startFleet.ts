@@ -39,8 +39,13 @@ export const credentials = { projectId: 'demo', serverKey: 'demo-server-key' }
 /**
  * Servers over one store and one node, none at first.
  * @param store - the setting of that name.
+ * @param settings - further ones.
  */
-export async function startFleet(store: string, chain: Readonly<Record<string, unknown>>): Promise<Fleet> {
+export async function startFleet(
+  store: string,
+  chain: Readonly<Record<string, unknown>>,
+  settings: Readonly<Record<string, unknown>> = {}
+): Promise<Fleet> {
   const folder = await temporaryFolder()
   const all: Member[] = []
   let started = 0
@@ -53,7 +58,8 @@ export async function startFleet(store: string, chain: Readonly<Record<string, u
       ...{ store, indexing: indexes, projects: [credentials], chains: { evm: [chain] } },
       listen: { port: 0, drainMs: 0 },
       // A busy machine must not look like a server that cannot answer.
-      ...{ rateLimit: false, overload: false }
+      ...{ rateLimit: false, overload: false },
+      ...settings
     }
     await writeFile(file, JSON.stringify(config))
     const command = runCommand(['serve', '--config', file])

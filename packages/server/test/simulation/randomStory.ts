@@ -25,7 +25,14 @@ const senders = [
 ] as const
 const receivers = [...senders, 'frank', 'mallory'] as const
 const gwei = 10n ** 9n
-const deepestReorg = 20
+
+/** What may happen in a story. */
+export interface StoryOptions {
+  /** In blocks; 20 unless given. */
+  readonly deepestReorg?: number
+  /** The head may go down for a while, as on development chains; it may unless this is false. */
+  readonly lowersHead?: boolean
+}
 
 /** Random events on a chain. Whatever happens in whatever order, each transaction ends as it was meant to. */
 export interface RandomStory {
@@ -35,10 +42,18 @@ export interface RandomStory {
   event(): Promise<string>
   /** Sends and mines until there is something to talk about. */
   warmUp(): Promise<void>
+  /** Replaces the newest blocks, unless there are none to replace. @returns what was done. */
+  reorg(): Promise<string>
+  /** Drops all that waits in the pool, unless some of it is queued. @returns what was done. */
+  clearPool(): Promise<string>
 }
 
 /** Deploys and hands out what random transactions need, then mines enough blocks for the deepest reorg. */
-export async function beginRandomStory(driver: EvmDriver, random: Random): Promise<RandomStory> {
+export async function beginRandomStory(
+  driver: EvmDriver,
+  random: Random,
+  { deepestReorg = 20, lowersHead = true }: StoryOptions = {}
+): Promise<RandomStory> {
   const { world } = driver
   const calls = createEvmCalls(world)
   let labels = 0
@@ -174,6 +189,14 @@ export async function beginRandomStory(driver: EvmDriver, random: Random): Promi
     return `${victim.label} dropped`
   }
 
+  async function clearPool(): Promise<string> {
+    const all = waiting()
+    // The node throws out only what is executable.
+    if (all.some(({ state }) => state === 'queued')) return mine()
+    for (const transaction of all.sort((a, b) => b.nonce - a.nonce)) await driver.dropFromPool(transaction)
+    return `${all.length} dropped at once`
+  }
+
   async function mine(): Promise<string> {
     const blocks = 1 + random.below(3)
     await driver.mine({ blocks })
@@ -231,7 +254,7 @@ export async function beginRandomStory(driver: EvmDriver, random: Random): Promi
   }
 
   return {
-    firstFreeBlock,
+    ...{ firstFreeBlock, reorg, clearPool },
     event() {
       const chance = random.below(20)
       if (chance < 7) return sendSome()
@@ -239,7 +262,7 @@ export async function beginRandomStory(driver: EvmDriver, random: Random): Promi
       if (chance < 13) return sendQueued()
       if (chance < 15) return replace()
       if (chance < 16) return drop()
-      return chance < 19 ? reorg() : rollback()
+      return chance < 19 || !lowersHead ? reorg() : rollback()
     },
     async warmUp() {
       for (let i = 0; i < deepestReorg; i++) {
