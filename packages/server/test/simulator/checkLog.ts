@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ChangePosition, ChangesExpiredError } from '../../src/index/port/changes.ts'
 import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
 import { people } from '../../src/index/test/buildChain.ts'
-import { FoldedHistories, readChanges, readShown } from '../../src/index/test/foldChanges.ts'
+import {
+  FoldedHistories,
+  readChanges,
+  readShown,
+  type ShownTransaction
+} from '../../src/index/test/foldChanges.ts'
 
 /** What a caller has that keeps histories by changes alone. */
 interface Kept {
@@ -44,10 +49,12 @@ export function createLogChecker(): LogChecker {
     for (const change of await readChanges(snapshot, known.position)) known.fold.take(change)
     known.position = newest
     if (!(await snapshot.marks()).settled) return 'unsettled'
+    // A machine that is lost takes blocks along that were added below.
+    const from = Math.max(known.from, (await snapshot.indexedRange())?.from ?? 0)
+    const isCompared = (each: ShownTransaction) => !('blockNumber' in each) || each.blockNumber >= from
     for (const address of people) {
-      const shown = await readShown(snapshot, address)
-      const wanted = shown.filter(each => !('blockNumber' in each) || each.blockNumber >= known.from)
-      if (isDeepStrictEqual(known.fold.of(address), wanted)) continue
+      const shown = (await readShown(snapshot, address)).filter(isCompared)
+      if (isDeepStrictEqual(known.fold.of(address).filter(isCompared), shown)) continue
       throw new Error(`the changes make another history of ${address}`)
     }
     return 'right'
