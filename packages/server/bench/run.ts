@@ -29,6 +29,7 @@ import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
 import { benchChangeLog } from './store/benchChangeLog.ts'
 import { benchStore } from './store/benchStore.ts'
+import { benchStreams } from './streams/benchStreams.ts'
 
 const { values, positionals: wanted } = parseArgs({
   options: {
@@ -67,7 +68,8 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
     const { write, engine } = values
     if (values.log) return benchChangeLog(out)
     return benchStore(out, { write, transactions: Number(values.transactions), only: engine })
-  }
+  },
+  streams: benchStreams
 }
 /** They take a quarter of an hour or so. */
 const onlyByName: readonly string[] = ['remote', 'soak', 'store']

@@ -7,6 +7,7 @@ import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
+import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { projects, startService } from '../../test/http/startService.ts'
 import { chainId } from './dataset.ts'
 import type { Listening } from './messages.ts'
@@ -25,16 +26,26 @@ const status = () => ({
   poolCovered: true,
   poolSeenAtMs: Date.now()
 })
+const formatAddress = createAddressFormat()
+const chains = new Map([[chainId, { chainId, reader, status }]])
+const clock = { now: Date.now }
+const watched = createWatchAddresses({
+  ...{ chains, serveWhileSyncing: false, formatAddress, clock },
+  onFailure: (_, failure) => {
+    throw failure
+  }
+})
 const service = startService({
   handlers: {
+    svc_watchAddresses: watched.handler,
     svc_getTransactionsByAddress: createGetTransactionsByAddress({
-      chains: new Map([[chainId, { chainId, reader, status }]]),
+      chains,
       maxUnpaged: null,
       serveWhileSyncing: false,
       // As by default.
       cacheBytes: 67_108_864,
-      formatAddress: createAddressFormat(),
-      clock: { now: Date.now }
+      formatAddress,
+      clock
     })
   },
   // Those of the benchmark of fairness, too.
@@ -44,6 +55,8 @@ const service = startService({
       ...{ projectId, serverKey: `key-of-${projectId}` }
     }))
   ],
+  // As by default.
+  limits: { streams: 2_000 },
   // Counted, as in production, and never used up unless it is asked for.
   rateLimit: { requestsPerSecond, burst: 2 * requestsPerSecond },
   // As by default.
