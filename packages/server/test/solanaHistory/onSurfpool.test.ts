@@ -7,6 +7,10 @@ import {
 } from '@chain-data/devnet'
 import type { SolanaTransaction, SolanaTransactionHistory } from '@chain-data/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { noMetadataCache } from '../../src/model/metadata.ts'
+import { createSolanaHistoryRpc } from '../../src/nodes/solana/historyRpc.ts'
+import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
+import { createSolanaHistory } from '../../src/solana/history/history.ts'
 import { type ScriptedNode, startScriptedNode } from '../solana/startScriptedNode.ts'
 import { type HistoryService, startHistoryService } from './startHistoryService.ts'
 
@@ -67,6 +71,50 @@ describe.skipIf(unsupported !== undefined)('the history of a Solana wallet', () 
         if (page.transactions.length < limit) break
       }
       expect(pages.map(each => each.signature)).toEqual(signaturesOf(whole))
+    }
+  })
+
+  it('asks no node for a page that was read before, and for lists only where the newest is asked for', async () => {
+    const first = await service.history(wallet, { limit: 3 })
+    const before = first.transactions.at(-1)!.signature
+    const second = await service.history(wallet, { limit: 3, before })
+    node.calls.length = 0
+    expect(await service.history(wallet, { limit: 3, before })).toEqual(second)
+    const lists = new Set(node.calls.map(({ method }) => method))
+    lists.delete('getTransaction')
+    // Blocks of surfpool become final as others come, so the newest transactions are asked for again.
+    expect([...lists]).toEqual([])
+  })
+
+  it('names a gap for every transaction that moved a balance and is left out of all lists', async () => {
+    const whole = await service.history(wallet)
+    const moved = whole.transactions.filter(
+      ({ lamports, tokens }) =>
+        (lamports && lamports.pre !== lamports.post) || tokens.some(({ pre, post }) => pre !== post)
+    )
+    expect(moved.length).toBeGreaterThan(15)
+    const leftOut: string[] = []
+    node.react = ({ method }) => ({
+      passOn: surfpool.rpcUrl,
+      change: text => {
+        if (method !== 'getSignaturesForAddress') return text
+        const answer = JSON.parse(text)
+        answer.result = answer.result.filter(
+          (each: { signature: string }) => !leftOut.includes(each.signature)
+        )
+        return JSON.stringify(answer)
+      }
+    })
+    for (const { signature } of moved) {
+      leftOut[0] = signature
+      const reader = createSolanaHistory({
+        ...{ chainId: 103, documents: noMetadataCache },
+        rpc: createSolanaRpc({ rpcUrls: [node.url], commitment: 'confirmed' }),
+        historyRpc: createSolanaHistoryRpc({ rpcUrls: [node.url], commitment: 'confirmed' })
+      })
+      const limits = { tokenAccounts: 'all', maxUnpaged: null, deadlineMs: Date.now() + 25_000 } as const
+      const { gaps } = await reader.readHistory({ wallet, ...limits, signal: new AbortController().signal })
+      expect(gaps.length, signature).toBeGreaterThan(0)
     }
   })
 })
