@@ -30,8 +30,11 @@ type Loose<T> = T extends string
       ? { [Key in keyof T]: Loose<T[Key]> }
       : T
 
-/** What a call is answered with. */
-export type MockAnswer<M extends MethodName> = MockResult<M> | Fault
+/** What a call is answered with. Events of a stream may come one by one; when all have come, the stream stays open. */
+export type MockAnswer<M extends MethodName> =
+  | MockResult<M>
+  | (M extends 'svc_watchAddresses' ? AsyncIterable<MockResult<M>[number]> : never)
+  | Fault
 
 /** Decides the answer to one call; `undefined` leaves it to the document's examples. */
 export type MockResolver<M extends MethodName> = (
@@ -42,7 +45,8 @@ export type MockResolver<M extends MethodName> = (
 export type MockMethods = {
   /**
    * An answer, or a function that makes one. A list for `svc_getTransactionsByAddress` is the whole history:
-   * `limit` and `before` cut pages from it. What a function returns is sent as it is.
+   * `limit` and `before` cut pages from it. What a function returns is sent as it is. Of `svc_watchAddresses` the
+   * answer is all events of the stream: one that is connected again gets those after its cursor.
    */
   readonly [M in MethodName]?: MockAnswer<M> | MockResolver<M>
 }

@@ -16,6 +16,7 @@ import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import { defaultResult, pageOf } from './defaultResults.ts'
 import { type Fault, isFault, rpcFault } from './Fault.ts'
 import type { MockCall, MockOptions } from './MockOptions.ts'
+import type { EventSource } from './streamEvents.ts'
 import { wait } from './wait.ts'
 import { writeJson } from './writeJson.ts'
 
@@ -23,6 +24,8 @@ import { writeJson } from './writeJson.ts'
 export interface Entry {
   /** The members of the answer as JSON text, in order: `id`, `chainId`, `result` or `error`. */
   readonly members: Readonly<Record<string, string>>
+  /** Present when the answer is a stream. */
+  readonly stream?: EventSource
   /** Present when this entry decides how the whole exchange ends. */
   readonly fault?: Exclude<Fault, { readonly kind: 'delay' }>
 }
@@ -34,6 +37,8 @@ export interface EntryContext {
   /** `?chainId=` of the URL. */
   readonly urlChainId: string | null
   readonly isBatch: boolean
+  /** Whether the caller takes a stream of events. */
+  readonly takesEvents: boolean
 }
 
 interface Head {
@@ -69,6 +74,10 @@ export async function answerEntry(value: unknown, context: EntryContext): Promis
   if (chainFault) return refuse(chainFault)
   const wrong = checkParams(method, params)
   if (wrong) return refuse(badParams(wrong))
+  if (methodFacts[method].streams && (context.isBatch || !context.takesEvents)) {
+    const extraMessage = `${name} answers with a stream: it is called alone, with Accept: text/event-stream.`
+    return refuse(rpcFault('INVALID_REQUEST', { extraMessage, path: '' }))
+  }
   return answerCall(
     { method, params: params as MethodParams<typeof method>, endpoint, chainId, id },
     head,
@@ -93,7 +102,11 @@ async function answerCall<M extends MethodName>(
       ? documentWithPrefix(methodPrefix)
       : defaultResult(call)
   const chosen: unknown = typeof override === 'function' ? await override(call as never) : override
-  if (chosen === undefined) return conclude(head, byDefault(), context, byDefault)
+  if (call.method === 'svc_watchAddresses' && !isFault(chosen)) {
+    const [, options] = call.params as MethodParams<'svc_watchAddresses'>
+    const events = (chosen ?? byDefault()) as EventSource['events']
+    return { members: {}, stream: { events, after: options?.after } }
+  }
   // A fixed list is the account's history, so that paging over it ends as it does with the service.
   if (
     call.method === 'svc_getTransactionsByAddress' &&
@@ -103,7 +116,7 @@ async function answerCall<M extends MethodName>(
     const [, page] = call.params as MethodParams<'svc_getTransactionsByAddress'>
     return conclude(head, pageOf(chosen, page), context, byDefault)
   }
-  return conclude(head, chosen, context, byDefault)
+  return conclude(head, chosen === undefined ? byDefault() : chosen, context, byDefault)
 }
 
 /** @param otherwise - What a fault that only changes an answer changes. */

@@ -42,7 +42,7 @@ export function createHandlers(options: MockOptions): RequestHandler[] {
 
 async function answer(
   request: Request,
-  place: Omit<EntryContext, 'isBatch'>,
+  place: Omit<EntryContext, 'isBatch' | 'takesEvents'>,
   count: number
 ): Promise<Response> {
   const { fault: chosen } = place.options
@@ -52,7 +52,8 @@ async function answer(
   const refusal = fault ?? refusalOf(request, place.options)
   if (refusal?.kind === 'http' || refusal?.kind === 'network') return respondFault(refusal, [], false)
   const { isBatch, requests, broken } = readBody(await request.text())
-  const context = { ...place, isBatch }
+  const takesEvents = /\btext\/event-stream\b/i.test(request.headers.get('Accept') ?? '')
+  const context = { ...place, isBatch, takesEvents }
   const failing = refusal?.kind === 'rpc' ? refusal : broken
   const entries = await Promise.all(
     requests.map(value =>

@@ -2,6 +2,7 @@ import { errors } from '@chain-data/protocol'
 import { HttpResponse } from 'msw'
 import { type Entry, errorOf } from './answerEntry.ts'
 import type { Fault, Malformation } from './Fault.ts'
+import { streamEvents } from './streamEvents.ts'
 
 type ExchangeFault = Exclude<Fault, { readonly kind: 'delay' }>
 
@@ -12,6 +13,8 @@ const page = '<!doctype html><title>Sign in</title><h1>Welcome to the network</h
 export function respond(entries: readonly Entry[], isBatch: boolean): Response {
   const fault = entries.find(entry => entry.fault !== undefined)?.fault
   if (fault !== undefined) return respondFault(fault, entries, isBatch)
+  const [{ stream } = {}] = entries
+  if (stream) return streamEvents(stream)
   return json(200, textOf(entries, isBatch))
 }
 

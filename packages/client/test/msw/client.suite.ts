@@ -2,6 +2,7 @@ import { type ErrorReason, errors } from '@chain-data/protocol'
 import { examples } from '@chain-data/protocol/examples'
 import type { RequestHandler } from 'msw'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type AddressEvent, watchAddresses } from '../../src/actions.ts'
 import { createClient as createFetchClient } from '../../src/fetch.ts'
 import { createClient as createAxiosClient } from '../../src/index.ts'
 import {
@@ -53,6 +54,47 @@ export function describeClient<S extends Server>(server: S, listen: (server: S) 
       const stranger = createClient({ ...options, serverKey: 'another key' })
       const error = await caught(stranger.getTokensAndNFTs({ address }))
       expect(error).toMatchObject({ reason: 'UNAUTHENTICATED', status: 401, rpcCode: 40102 })
+    })
+
+    test('gets the events of a stream, those of the examples or others, and goes on after a cursor', async () => {
+      const take = async (count: number, after?: string) => {
+        const taken: AddressEvent[] = []
+        for await (const event of watchAddresses(client, { addresses: [address], after })) {
+          taken.push(event)
+          if (taken.length === count) break
+        }
+        return taken
+      }
+      serve()
+      expect(await take(1)).toMatchObject(examples.svc_watchAddresses[1]!.result)
+      const events = examples.svc_watchAddresses[0]!.result
+      serve({ methods: { svc_watchAddresses: events } })
+      const first = await take(2)
+      expect(first.map(({ cursor: _, ...event }) => event)).toEqual(events.slice(0, 2))
+      expect((await take(1, first[1]?.cursor))[0]).toMatchObject(events[2]!)
+      serve({
+        methods: {
+          async *svc_watchAddresses({ params: [[watched]] }) {
+            yield {
+              kind: 'final',
+              addresses: [`${watched}`],
+              hash: '0x1',
+              block: { blockNumber: 7, blockHash: '0x2' }
+            }
+          }
+        }
+      })
+      expect(await take(1)).toMatchObject([
+        { kind: 'final', addresses: [address], block: { blockNumber: 7 } }
+      ])
+      serve({ methods: { svc_watchAddresses: rpcFault('CURSOR_EXPIRED') } })
+      expect(await caught(take(1, 'old'))).toMatchObject({ reason: 'CURSOR_EXPIRED' })
+      const unasked = client.request({
+        method: 'svc_watchAddresses',
+        endpoint: '/evm-chain',
+        params: [[address]]
+      })
+      expect(await caught(unasked)).toMatchObject({ reason: 'INVALID_REQUEST' })
     })
 
     test.each(Object.keys(errors) as ErrorReason[])('meets %s as an error of that reason', async reason => {
