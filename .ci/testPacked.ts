@@ -7,6 +7,7 @@
  * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
  *   repository's own,
  * - `npx @chain-data/conformance` against that server, which has to pass,
+ * - the client and the server, installed by pnpm, yarn and bun in place of npm,
  * - `chain-data-devnet --once` from `@chain-data/devnet` on the same two: both nodes, the worlds and all three methods.
  *
  * Needs `npm run build` first. `node .ci/testPacked.ts client` looks at the client alone.
@@ -33,6 +34,22 @@ const children: ChildProcess[] = []
 // Exact, as all tools are.
 const bunVersion = '1.4.5'
 const denoVersion = '2.9.6'
+/** Other package managers than npm, each as the registry's package with its program. `yarn` itself is version 1 there. */
+const managers = [
+  { name: 'pnpm', from: 'pnpm@12.21.0', program: '.bin/pnpm', args: ['install', '--ignore-scripts'] },
+  {
+    name: 'yarn',
+    from: '@yarnpkg/cli-dist@4.18.1',
+    program: '.bin/yarn',
+    args: ['install', '--mode=skip-build']
+  },
+  {
+    name: 'bun',
+    from: `@oven/bun-${process.platform}-${process.arch}@${bunVersion}`,
+    program: `@oven/bun-${process.platform}-${process.arch}/bin/bun`,
+    args: ['install', '--ignore-scripts']
+  }
+]
 
 /** An environment whose first `node` is the given one, and in which no setting of ours reaches the programs. */
 function environmentFor(node: string): NodeJS.ProcessEnv {
@@ -128,6 +145,51 @@ function createProject(
   const chosen = tarballs.filter(file => wanted.some(part => file.includes(`chain-data-${part}-`)))
   run('npm', ['install', '--ignore-scripts', '--prefer-offline', ...chosen, ...others], { cwd: folder, env })
   return folder
+}
+
+/**
+ * A new project that one of the other package managers installed. Packages that only exist as tarballs yet are named in each
+ * manager's own words for "take this one".
+ */
+function installWith(
+  manager: (typeof managers)[number],
+  program: string,
+  tarballs: readonly string[]
+): string {
+  const folder = join(work, `with-${manager.name}`)
+  mkdirSync(folder)
+  const dependencies = Object.fromEntries(
+    ['protocol', 'client', 'server'].map(part => [
+      `@chain-data/${part}`,
+      `file:${tarballs.find(file => file.includes(`chain-data-${part}-`))}`
+    ])
+  )
+  const project = { name: 'stranger', private: true, version: '1.0.0', dependencies }
+  const overrides = { overrides: dependencies, resolutions: dependencies }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...project, ...overrides }))
+  writeFileSync(join(folder, 'pnpm-workspace.yaml'), `overrides: ${JSON.stringify(dependencies)}\n`)
+  writeFileSync(join(folder, '.yarnrc.yml'), 'nodeLinker: node-modules\nenableTelemetry: false\n')
+  writeFileSync(join(folder, 'yarn.lock'), '')
+  run(program, manager.args, {
+    cwd: folder,
+    env: { ...environmentFor(process.execPath), ...registryForYarn(), CI: '' }
+  })
+  return folder
+}
+
+function installManager({ name, from, program }: (typeof managers)[number]): string {
+  const folder = join(work, `${name}-tool`)
+  mkdirSync(folder)
+  run('npm', ['install', '--ignore-scripts', '--no-save', '--prefix', folder, from], { cwd: folder })
+  return join(folder, 'node_modules', program)
+}
+
+/** Yarn reads no setting of npm: it is told which registry is used here. */
+function registryForYarn(): NodeJS.ProcessEnv {
+  const registry = run('npm', ['config', 'get', 'registry'], { cwd: work }).trim().replace(/\/$/, '')
+  const { protocol, hostname } = new URL(registry)
+  const plain = protocol === 'http:' ? { YARN_UNSAFE_HTTP_WHITELIST: hostname } : {}
+  return { YARN_NPM_REGISTRY_SERVER: registry, ...plain }
 }
 
 function startAnvil(): Promise<string> {
@@ -252,6 +314,28 @@ try {
       process.stdout.write('the small programs compile against the packed client\n')
     }
     if (clientOnly || node === node22) continue
+    if (node === process.execPath) {
+      for (const manager of managers) {
+        const program = tryInstall(manager.name, () => installManager(manager))
+        if (program === undefined) continue
+        const folder = installWith(manager, program, tarballs)
+        run(
+          node,
+          [
+            '--eval',
+            "require('@chain-data/client').createClient({ baseUrl: 'https://rpc.example.com', auth: false })"
+          ],
+          {
+            cwd: folder,
+            env
+          }
+        )
+        const printed = run(join(folder, 'node_modules/.bin/chain-data'), ['--version'], { cwd: folder, env })
+        process.stdout.write(
+          `packed client and server ${printed.trim()} work when ${manager.name} installs them\n`
+        )
+      }
+    }
     const served = createProject(
       `server-${index}`,
       tarballs,

@@ -34,8 +34,8 @@ export interface Problem {
 /** Where a block is found, or one of its lines: the first line of its code is 1. */
 export const placeOf = ({ page, line }: Block, lineOfCode = 0) => `${page}:${line + lineOfCode}`
 
-/** Folders of what others wrote or what is made from pages. */
-const skipped = new Set(['node_modules', 'dist', 'site', '.tmp'])
+/** Folders of what others wrote, and what is made from pages or changesets. */
+const skipped = new Set(['node_modules', 'dist', 'site', '.tmp', 'CHANGELOG.md'])
 
 /** The pages that people read: all but changesets, which become pages later. */
 export function listPages(): string[] {

@@ -9,7 +9,7 @@ const allowed = JSON.parse(readFileSync(new URL('longSentences.json', import.met
 >
 
 /** Pages for readers: records of decisions are written once, and changesets become a list. */
-const pages = listPages().filter(page => !/^docs\/decisions\/|CHANGELOG|^\.changeset/.test(page))
+const pages = listPages().filter(page => !/^docs\/decisions\/|^\.changeset/.test(page))
 
 it('finds sentences of more than 30 words, and no shorter ones', () => {
   const words = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(' ')
