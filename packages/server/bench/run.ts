@@ -23,6 +23,7 @@ import { benchIngest } from './ingest/benchIngest.ts'
 import { benchIngestAgainst } from './ingest/benchIngestAgainst.ts'
 import { benchRoots } from './ingest/benchRoots.ts'
 import { benchThreads } from './ingest/benchThreads.ts'
+import { benchLive } from './live/benchLive.ts'
 import { benchProcesses } from './processes/benchProcesses.ts'
 import { benchRemote } from './remote/benchRemote.ts'
 import { benchSoak } from './soak/benchSoak.ts'
@@ -35,6 +36,7 @@ const { values, positionals: wanted } = parseArgs({
   options: {
     write: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '10' },
+    blocks: { type: 'string', default: '500' },
     transactions: { type: 'string', default: '10000000' },
     engine: { type: 'string' },
     against: { type: 'string' },
@@ -57,6 +59,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
     if (values.threads) return benchThreads(out)
     return values.against === undefined ? benchIngest(out) : benchIngestAgainst(resolve(values.against), out)
   },
+  live: out => benchLive(out, Number(values.blocks)),
   processes: benchProcesses,
   remote: out => {
     const { against, only } = values
