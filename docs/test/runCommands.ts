@@ -73,9 +73,13 @@ export async function runCommand(
     ([code, signal]) => `ended with ${signal ?? code}`,
     (error: Error) => error.message
   )
+  // A stream has no end: it ends here with its first event.
+  const isStream = program === 'curl' && args.includes('-N')
+  if (isStream) child.stdout.on('data', chunk => String(chunk).includes('data:') && child.kill('SIGINT'))
   const [output, complaint, end] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   if (folder !== undefined) await rm(folder, { recursive: true })
-  const message = end !== 'ended with 0' ? `${end}: ${complaint}${output}` : answerProblem(program, output)
+  const isEnd = end === (isStream ? 'ended with SIGINT' : 'ended with 0')
+  const message = !isEnd ? `${end}: ${complaint}${output}` : answerProblem(program, output)
   return { output, ...(message === undefined ? {} : { problem: { at: placeOf(block, line), message } }) }
 }
 
