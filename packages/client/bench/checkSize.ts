@@ -97,20 +97,20 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/fetch with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client/fetch')),
-    limit: 6_530,
+    limit: 6_690,
     goal: 5_600
   },
   { what: 'axios alone, gzip', bytes: axiosAlone },
   {
     what: '@chain-data/client with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client')),
-    limit: axiosAlone + 6_000,
+    limit: axiosAlone + 6_200,
     goal: axiosAlone + 4_800
   },
   {
     what: '@chain-data/client/actions with one method and a key, gzip',
     bytes: actions,
-    limit: 5_000,
+    limit: 5_040,
     goal: 4_300
   },
   { what: '@chain-data/client/actions with the history and a key, gzip', bytes: actionsWithHistory },
