@@ -14,7 +14,7 @@ export interface Audit {
 
 const tables = [
   ...['leader', 'block', 'meta', 'pool', 'undo', 'reorged', 'holding', 'writer_report'],
-  ...['account_event', 'tally']
+  ...['account_event', 'tally', 'change_log']
 ]
 
 /**
