@@ -29,6 +29,7 @@ import { benchRemote } from './remote/benchRemote.ts'
 import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
 import { benchChangeLog } from './store/benchChangeLog.ts'
+import { benchSolanaHistory } from './solanaHistory/benchSolanaHistory.ts'
 import { benchStore } from './store/benchStore.ts'
 import { benchStreams } from './streams/benchStreams.ts'
 
@@ -66,6 +67,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
     return benchRemote(out, against === undefined ? undefined : resolve(against), only)
   },
   solana: benchSolana,
+  solanaHistory: benchSolanaHistory,
   soak: out => benchSoak(out, Number(values.minutes)),
   store: out => {
     const { write, engine } = values

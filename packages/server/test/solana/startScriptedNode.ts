@@ -1,5 +1,6 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 
 export interface RpcCall {
   readonly id: string
@@ -9,7 +10,13 @@ export interface RpcCall {
 
 /** What a scripted node does with one call. `passOn` lets a real node answer, byte for byte. */
 export type Reaction =
-  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body: string }
+  | {
+      readonly status?: number
+      readonly headers?: Record<string, string>
+      readonly body: string
+      /** Answers so much later. */
+      readonly afterMs?: number
+    }
   | 'hang'
   | 'reset'
   | 'drip'
@@ -63,6 +70,7 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
       })
       response.write(reaction.cutAfter, () => incoming.socket.destroy())
     } else {
+      if (reaction.afterMs !== undefined) await wait(reaction.afterMs)
       response.writeHead(reaction.status ?? 200, reaction.headers ?? {}).end(reaction.body)
     }
   })

@@ -38,7 +38,11 @@ export interface SolanaHistoryRpc {
     options: SolanaCallOptions
   ): Promise<SignatureList>
   /** The `result` for a transaction of any version; `undefined` where no node has it. */
-  getTransaction(signature: string, options: SolanaCallOptions): Promise<unknown>
+  getTransaction<T>(
+    signature: string,
+    read: (result: unknown) => T,
+    options: SolanaCallOptions
+  ): Promise<T | undefined>
   /** The signatures of a block in its order; `undefined` where no node has the block. */
   getBlockSignatures(slot: number, options: SolanaCallOptions): Promise<readonly string[] | undefined>
   /** The first slot that any of the nodes has; `undefined` where none says it. */
@@ -119,8 +123,8 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
       }
     },
 
-    getTransaction(signature, callOptions) {
-      const attempt = async (node: SolanaNode) => {
+    getTransaction<T>(signature: string, read: (result: unknown) => T, callOptions: SolanaCallOptions) {
+      const attempt = async (node: SolanaNode): Promise<T | undefined> => {
         const ask = (maxSupportedTransactionVersion: number) =>
           send(node, 'getTransaction', [
             signature,
@@ -131,7 +135,7 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
           throw error
         })
         if (answer === null) throw new AbsentAnswer(() => undefined)
-        return answer
+        return read(answer)
       }
       return nodes.ask('getTransaction', attempt, callOptions)
     },

@@ -1,7 +1,7 @@
 import type { SolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
 import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
-import { NodeUnavailableError } from '../../platform/errors.ts'
+import { NodeContradictionError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { HistoryCache } from './HistoryCache.ts'
 import type { KeptTransaction } from './KeptTransaction.ts'
 import { readTransaction } from './readTransaction.ts'
@@ -9,6 +9,8 @@ import { readTransaction } from './readTransaction.ts'
 /** A transaction that is asked for. */
 interface WantedTransaction {
   readonly signature: string
+  /** Where a list has it. */
+  readonly slot: number
   readonly isFinalized: boolean
 }
 
@@ -35,14 +37,21 @@ export function createTransactionReader(rpc: SolanaHistoryRpc, cache: HistoryCac
   const final = new Set<string>()
 
   async function readOne(
-    { signature, isFinalized }: WantedTransaction,
+    { signature, slot, isFinalized }: WantedTransaction,
     options: SolanaCallOptions
   ): Promise<void> {
-    const answer = await rpc.getTransaction(signature, options)
-    if (answer === undefined) {
+    const transaction = await rpc.getTransaction(
+      signature,
+      answer => {
+        const read = readTransaction(answer, signature)
+        if (read.slot === slot) return read
+        throw new NodeContradictionError(`the transaction is in slot ${read.slot}, and was listed in ${slot}`)
+      },
+      options
+    )
+    if (transaction === undefined) {
       throw new NodeUnavailableError(`no node has the transaction ${signature}, which one of them lists`)
     }
-    const transaction = readTransaction(answer, signature)
     known.set(signature, transaction)
     if (isFinalized) cache.save('transactions', signature, transaction)
   }
@@ -60,8 +69,8 @@ export function createTransactionReader(rpc: SolanaHistoryRpc, cache: HistoryCac
     },
     async find(signature, options) {
       const kept = (await cache.read<KeptTransaction>('transactions', [signature])).get(signature)?.value
-      const answer = kept === undefined ? await rpc.getTransaction(signature, options) : undefined
-      const found = kept ?? (answer === undefined ? undefined : readTransaction(answer, signature))
+      const read = (answer: unknown) => readTransaction(answer, signature)
+      const found = kept ?? (await rpc.getTransaction(signature, read, options))
       if (found !== undefined) known.set(signature, found)
       return found
     },
