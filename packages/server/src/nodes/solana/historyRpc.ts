@@ -67,7 +67,7 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
   const nodes = createSolanaNodes(options)
   const firstBlocks = new Map<string, { readonly slot: number | undefined; readonly untilMs: number }>()
 
-  const newestSlots = new Map<string, number>()
+  const newestSlots = new Map<string, Promise<number>>()
 
   const send = async (node: SolanaNode, method: string, params: readonly unknown[]) =>
     readAnything(await node.send(wordCall(method, params)))
@@ -165,11 +165,14 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
 
   /** A list says not of which slot it is. */
   async function requireSlot(node: SolanaNode, slot: number): Promise<void> {
-    if ((newestSlots.get(node.name) ?? 0) >= slot) return
-    const newest = await send(node, 'getSlot', [{ commitment }])
-    if (typeof newest === 'number') newestSlots.set(node.name, newest)
-    if (typeof newest !== 'number' || newest < slot)
-      throw new UpstreamError(`${node.name} is behind`, 'behind')
+    const known = newestSlots.get(node.name)
+    if (known !== undefined && (await known.catch(() => 0)) >= slot) return
+    const asking = newestSlots.get(node.name)
+    // Lists are asked for side by side: the first of them asks for all.
+    const fresh = asking === known ? send(node, 'getSlot', [{ commitment }]).then(Number) : asking
+    if (fresh === undefined) return
+    newestSlots.set(node.name, fresh)
+    if (!((await fresh) >= slot)) throw new UpstreamError(`${node.name} is behind`, 'behind')
   }
 
   /** A node answers an empty list also where it does not know `before`. */

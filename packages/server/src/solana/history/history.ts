@@ -107,17 +107,17 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
         })
       } catch (error) {
         if (scope.signal.reason !== outOfTime || query.signal.aborted) throw error
-        throw stillReading(progress, Date.now() - startMs)
+        const { slot, share } = progress
+        if (slot !== undefined) throw stillReading(slot, share, Date.now() - startMs)
+        const message = `The nodes of chain ${chainId} did not answer in time.`
+        throw new Refusal('UPSTREAM_UNAVAILABLE', message, { retryAfterMs })
       } finally {
         scope.end()
       }
     }
   }
 
-  function stillReading(
-    { slot = 0, share }: { slot: number | undefined; share: number },
-    tookMs: number
-  ): Refusal {
+  function stillReading(slot: number, share: number, tookMs: number): Refusal {
     const percent = Math.min(99, Math.floor(share * 100))
     const expectedMs = share > 0.01 ? Math.round((tookMs / share) * (1 - share)) : undefined
     const left = expectedMs === undefined ? '' : `, about ${Math.ceil(expectedMs / 1000)} s left`
@@ -146,6 +146,7 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
     // A node that is behind the balances would seem to leave out the newest transactions.
     const options = { ...callOptions, minContextSlot: balances?.slot }
     const firstSlot = isKept ? kept.firstSlot : await historyRpc.getFirstAvailableBlock(callOptions)
+    onReached(before?.slot ?? balances?.slot ?? 0, 0)
     const present =
       balances === undefined
         ? (kept?.present ?? [])
