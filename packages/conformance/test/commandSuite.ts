@@ -110,7 +110,9 @@ export function describeCommand(target: () => Target): void {
 
   it('calls extensions that a service does not have not offered, never failed', async () => {
     const isMethod = (text: string) =>
-      /"(svc_getSyncStatus|svc_verifyHistory|enhancedGetTransactionsByAddress|rpc\.discover)"/.test(text)
+      /"(svc_getSyncStatus|svc_verifyHistory|svc_watchAddresses|enhancedGetTransactionsByAddress|rpc\.discover)"/.test(
+        text
+      )
     const changes = [
       declining('METHOD_NOT_FOUND', undefined, isMethod),
       declining('INVALID_REQUEST', undefined, text => text.startsWith('[')),
