@@ -78,7 +78,8 @@ export async function runPlan({
     60_000
   )
 
-  const choose = chooser(fleet, random)
+  // How often it is asked depends on the machine: what happens must not.
+  const choose = chooser(fleet, createRandom(seed))
   const counts: PlanCounts = { steps: 0, reorgs: 0, kills: 0, cuts: 0 }
   const totals = { events: 0, connections: 0, histories: 0 }
   const log: string[] = []
