@@ -4,6 +4,7 @@ import base from './vitest.config.ts'
 /** The suites that draw at random, at full size: minutes instead of seconds. */
 const include = [
   'packages/server/test/{chaos,processes,simulation,simulator}/**/*.test.ts',
+  'packages/server/test/live/plans.test.ts',
   'packages/server/test/deepHistory/recorded/**/*.test.ts',
   'packages/server/src/index/{sqlite,postgres}/store.test.ts'
 ]
