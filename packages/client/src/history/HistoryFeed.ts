@@ -27,9 +27,11 @@ export interface HistoryFeed {
 
 /** What a feed knows of its list. */
 export interface FedList {
-  /** What the list was created with. */
+  /** The client that the list was created with. */
   readonly client: HistoryClient
+  /** The chain that it is of. */
   readonly chainId: number
+  /** The address whose history it holds, as it was given. */
   readonly address: string
   /** To be called when everything up to this block has been reported, and when `isStreamed` has changed. */
   readonly unchangedTo: (blockNumber: number) => void
