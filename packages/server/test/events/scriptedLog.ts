@@ -27,6 +27,8 @@ export interface ScriptedLog {
   isSettled: boolean
   /** The next reads fail so often. */
   failures: number
+  /** The reading that streams share waits for it before each entry. */
+  sharedReading: Promise<unknown> | undefined
   /** How often the log was read. */
   readonly reads: number
   readonly openSnapshots: number
@@ -66,6 +68,8 @@ export function createScriptedLog(): ScriptedLog {
           const position = afterEntry(at + 1)
           if (comparePositions(position, after) <= 0) continue
           await new Promise(setImmediate)
+          // What all streams share is read for a map of their addresses.
+          if (watched instanceof Map) await state.sharedReading
           const found = changes
             .map(change => ({
               ...change,
@@ -84,6 +88,7 @@ export function createScriptedLog(): ScriptedLog {
 
   const state = {
     ...{ lag: 0, isSettled: true, failures: 0, reads: 0, openSnapshots: 0 },
+    sharedReading: undefined as Promise<unknown> | undefined,
     get listeners() {
       return listeners.size
     },

@@ -264,6 +264,50 @@ describe('many streams', () => {
     for (const stream of streams) stream.cut()
   })
 
+  it('each tell of everything once and in order, whenever they begin while the log goes on', async () => {
+    const begin = await watch([alice])
+    const { id: after } = await begin.next()
+    const total = 200
+    const roomy = startStreams(log)
+    const readings: Promise<unknown[]>[] = []
+    const readAll = async () => {
+      const headers = { accept: 'text/event-stream' }
+      const stream = readStream(await roomy.post('/evm-chain', watchBody([alice], { after }), { headers }))
+      const seen = []
+      while (seen.length < total) seen.push(await stream.nextChange())
+      return hashes(seen)
+    }
+    for (let number = 1; number <= total; number++) {
+      log.commit(added(number, [alice]))
+      // Begun at every point of the readings of the others.
+      if (number % 4 === 0) readings.push(readAll())
+      for (let turn = 0; turn < number % 7; turn++) await new Promise(setImmediate)
+    }
+    const expected = Array.from({ length: total }, (_, index) => hashOf(index + 1))
+    for (const seen of await Promise.all(readings)) expect(seen).toEqual(expected)
+    begin.cut()
+    roomy.beginClosing()
+  })
+
+  it('tell of a change once, also where one has seen it before the reading that they share', async () => {
+    const first = await watch([alice])
+    const { id: after } = await first.next()
+    let release = () => {}
+    log.sharedReading = new Promise<void>(resolve => {
+      release = resolve
+    })
+    log.commit(added(1, [alice]))
+    const second = await watch([alice], { after })
+    expect(hashes([await second.next()])).toEqual([hashOf(1)])
+    expect((await second.next()).value.kind).toBe('synced')
+    release()
+    log.commit(added(2, [alice]))
+    expect(hashes([await first.next(), await first.next()])).toEqual([1, 2].map(hashOf))
+    expect(hashes([await second.next()])).toEqual([hashOf(2)])
+    first.cut()
+    second.cut()
+  })
+
   it('are not held up by one that is not read, which gets everything once it reads', async () => {
     // Read through Fetch, so that no socket takes anything ahead.
     const headers = { accept: 'text/event-stream' }
