@@ -6,6 +6,7 @@ import { failureSuite } from './failureSuite.ts'
 import { holdingsSuite } from './holdingsSuite.ts'
 import { hostileSuite } from './hostileSuite.ts'
 import { keyboardSuite } from './keyboardSuite.ts'
+import { solanaSuite } from './solanaSuite.ts'
 import { type Portfolio, startPortfolio } from './support/startPortfolio.ts'
 import { timelineSuite } from './timelineSuite.ts'
 
@@ -32,6 +33,7 @@ describe.skipIf(noChromium)(
     describe('what is built', () => buildSuite(portfolio))
     describe('holdings', () => holdingsSuite(portfolio))
     describe('transactions', () => timelineSuite(portfolio))
+    describe('history on Solana', () => solanaSuite(portfolio))
     describe('what strangers wrote', () => hostileSuite(portfolio))
     describe('when something fails', () => failureSuite(portfolio))
     describe('with the keyboard and a screen reader', () => keyboardSuite(portfolio))

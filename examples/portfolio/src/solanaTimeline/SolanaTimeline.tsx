@@ -97,7 +97,7 @@ function Continuity({ pages, onRead }: { pages: Pages; onRead: () => void }) {
         </p>
       ) : (
         <Notice state="partial" title={`Something is missing in ${plural(gaps.length, 'place', 'places')}`}>
-          A balance changed between two transactions that the nodes list one after the other.
+          A balance changed where the nodes list no transaction.
           <details>
             <summary>Where</summary>
             <ul className="incomplete">
