@@ -352,6 +352,15 @@ test('the client has each method under one name, without a prefix or a namespace
   const names = answered.map(([name]) => name.replace(/^(svc_|rpc\.)/, ''))
   // The last two make it a connection.
   expect(Object.keys(stubClient()).sort()).toEqual(
-    [...names, 'batch', 'chainId', 'iterateTransactions', 'request', 'send', 'write'].sort()
+    [
+      ...names,
+      'batch',
+      'chainId',
+      'iterateSolanaTransactions',
+      'iterateTransactions',
+      'request',
+      'send',
+      'write'
+    ].sort()
   )
 })
