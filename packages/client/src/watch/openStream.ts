@@ -45,6 +45,12 @@ export function openStream(
   let unreadBytes = 0
   /** Ends the exchange with the text of an answer; without a text, as one that is too large. */
   let finish: (text: string | Promise<never> | undefined) => void = () => {}
+  const fail = (error: unknown) => {
+    const failed = Promise.reject(error)
+    // Nobody takes it where no body has come yet.
+    failed.catch(() => {})
+    finish(failed)
+  }
 
   const abort = () => {
     ending.abort(signal?.reason)
@@ -94,7 +100,7 @@ export function openStream(
         finish(value ? undefined : `{"jsonrpc":"2.0","id":${id},"result":[]}`)
       } catch (error) {
         isSilent = error === 'TIMEOUT'
-        finish(Promise.reject(error))
+        fail(error)
         if (isSilent) abort()
       } finally {
         release()
