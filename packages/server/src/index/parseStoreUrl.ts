@@ -45,21 +45,16 @@ export function parseStoreUrl(url: string, replicaUrls: readonly string[] = []):
 /** What a configuration says of stores. */
 interface StoreSettings {
   readonly store: string
-  readonly storeReplicas: readonly string[]
   readonly chains: { readonly evm: readonly { readonly chainId: number; readonly store: string | null }[] }
 }
 
 /**
- * Returns where the index of a chain is kept: in a store of its own, or in that of the whole configuration, which has all that
- * belongs to no chain, too.
+ * Returns where the index of a chain is written: in a store of its own, or in that of the whole configuration, which has all
+ * that belongs to no chain, too. Replicas are left out.
  * @throws {ConfigError} it cannot be understood.
  */
-export function storeOf(
-  { store, storeReplicas, chains }: StoreSettings,
-  chainId: number
-): StoreLocation | MemoryStore {
-  const own = chains.evm.find(chain => chain.chainId === chainId)?.store ?? null
-  return own === null ? parseStoreUrl(store, storeReplicas) : parseStoreUrl(own)
+export function storeOf({ store, chains }: StoreSettings, chainId: number): StoreLocation | MemoryStore {
+  return parseStoreUrl(chains.evm.find(chain => chain.chainId === chainId)?.store ?? store)
 }
 
 function parseLocation(url: string): StoreLocation | MemoryStore {

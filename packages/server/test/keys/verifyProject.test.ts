@@ -111,7 +111,7 @@ describe('a service over a host with a database of its own', () => {
     )
     expect(Object.fromEntries(preflight.headers)).toMatchObject({
       'access-control-allow-origin': origin,
-      'access-control-allow-headers': 'Authorization, Content-Type',
+      'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
       vary: 'Origin'
     })
     expect(preflight.headers.has('access-control-allow-credentials')).toBe(false)
