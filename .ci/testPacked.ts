@@ -250,7 +250,7 @@ async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promis
   run(node, ['ask.mjs', url], { cwd: folder, env })
   run(node, ['ask.cjs', url], { cwd: folder, env })
   const access = ['--base-url', url, '--project', 'demo', '--key', 'demo-server-key']
-  const report = run('npx', ['--no', '@chain-data/conformance', ...access], { cwd: folder, env })
+  const report = run('npx', ['--no', '--', '@chain-data/conformance', ...access], { cwd: folder, env })
   if (!/^[1-9]\d+ passed, 0 failed,/m.test(report)) throw new Error(`the kit says of the server:\n${report}`)
   const ended = new Promise<number | null>(resolve => server.once('exit', resolve))
   server.kill('SIGTERM')
