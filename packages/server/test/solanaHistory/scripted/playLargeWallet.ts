@@ -9,7 +9,8 @@ export interface LargeWallet {
 }
 
 const issuer = addressNamed('issuer of many')
-const perBlock = 8
+/** Every so many-th transaction is in one block with the one before it. */
+const pairEvery = 50
 
 /**
  * A wallet with many token accounts and a long history, most of which names a token account only: what others send.
@@ -24,7 +25,7 @@ export function playLargeWallet(size: { tokenAccounts: number; transactions: num
   })
   const accountOf = ({ address }: Mint) => addressNamed(`account of ${address} and ${wallet}`)
   for (let at = 0; at < size.transactions; at++) {
-    if (at % perBlock === 0) ledger.beginBlock(1 + at / perBlock)
+    if (at % pairEvery !== 1) ledger.beginBlock(1 + at)
     const mint = mints[at % mints.length]!
     if (at < mints.length) {
       const pay = transferSol(issuer, wallet, 1_000_000n)
