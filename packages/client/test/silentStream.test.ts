@@ -9,7 +9,8 @@ test('a stream that nobody begins to answer ends with TIMEOUT, and with nothing 
     ...{ baseUrl: 'https://service.example', projectId: 'demo', serverKey: 'demo-server-key', chainId: 1 },
     fetch: (_, init) =>
       new Promise((_resolve, reject) => {
-        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+        const { signal } = init as { readonly signal: AbortSignal }
+        signal.addEventListener('abort', () => reject(signal.reason))
       })
   })
   const addresses = ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8'] as const
