@@ -3,6 +3,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Listener } from '../../src/server/http/listen.ts'
 import { authorization } from '../http/startService.ts'
+import { hasCurl } from '../support/hasCurl.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { added, addressOf, createScriptedLog, hashOf, type ScriptedLog } from './scriptedLog.ts'
 import { startStreams, watchBody } from './startStreams.ts'
@@ -23,7 +24,7 @@ afterEach(async () => {
 
 const headers = { authorization, 'content-type': 'application/json', accept: 'text/event-stream' }
 
-it('a stream is read by curl as it comes, and ends well when the server does', async () => {
+it.skipIf(!hasCurl)('a stream is read by curl as it comes, and ends well when the server does', async () => {
   const asHeaders = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const url = `${listener.url}/evm-chain`
   const curl = spawn('curl', ['-sSN', '--fail', ...asHeaders, '-d', watchBody([alice]), url])

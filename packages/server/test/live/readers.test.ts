@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bundle } from '../../../client/test/runtimes/bundle.ts'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
 import { createProxyHandler } from '../../src/server/proxy/createProxyHandler.ts'
+import { hasCurl } from '../support/hasCurl.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { openStream, readHistory } from './askService.ts'
 import { credentials, type LiveService, liveALife, startLiveService } from './startLiveService.ts'
@@ -20,13 +21,6 @@ interface Reader {
 }
 
 const chromium = findChromium()
-const hasCurl = (() => {
-  try {
-    return execFileSync('curl', ['--version']).length > 0
-  } catch {
-    return false
-  }
-})()
 
 let service: LiveService
 let cursor: string
@@ -150,7 +144,6 @@ it('is read through the proxy of a host', async () => {
   await expectAll(readWithParser(`${host}/api/evm-chain`, { 'sec-fetch-site': 'same-origin' }))
 })
 
-if (!hasCurl) process.stderr.write('events are not read by curl: there is none on this machine\n')
 if (chromium === undefined)
   process.stderr.write('events are not read in a page: no Chromium; CHROMIUM_PATH may name one\n')
 
