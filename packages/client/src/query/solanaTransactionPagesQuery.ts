@@ -1,13 +1,9 @@
 import type { SolanaTransactionHistory } from '@chain-data/protocol'
 import type { SkipToken } from '@tanstack/query-core'
-import type { AbortSignalLike } from '../AbortSignalLike.ts'
 import type { ChainOptional } from '../Chain.ts'
 import type { IterateSolanaArguments } from '../Client.ts'
-import { createKey } from './createKey.ts'
-import { chainOf } from './createQuery.ts'
+import { createPagesQuery } from './createPagesQuery.ts'
 import type { ChainDataInfiniteQuery, ClientWith, QueryArgumentsOf } from './QueryOptions.ts'
-
-const defaultLimit = 100
 
 /**
  * The history of a Solana wallet and of its token accounts page by page, as an infinite query.
@@ -31,33 +27,17 @@ export function solanaTransactionPagesQuery(
   client: ClientWith<'iterateSolanaTransactions', ChainOptional>,
   args: QueryArgumentsOf<IterateSolanaArguments, ChainOptional> | SkipToken
 ): unknown {
-  // The token is a symbol; to compare it, TanStack Query would have to be loaded here.
-  const isSkipped = typeof args === 'symbol'
-  const {
-    scope,
-    timeoutMs,
-    retries,
-    before: start,
-    chainId = chainOf(client),
-    ...rest
-  } = isSkipped ? ({} as QueryArgumentsOf<IterateSolanaArguments, ChainOptional>) : args
-  const asked = { ...rest, chainId, limit: rest.limit ?? defaultLimit }
-  return {
-    queryKey: createKey('solanaPages', isSkipped ? {} : { ...asked, before: start, scope }),
-    queryFn: isSkipped
-      ? args
-      : async ({ signal, pageParam: before }: { signal: AbortSignalLike; pageParam: string | undefined }) => {
-          // One step of the client's own iteration, which waits for a host that is still reading.
-          const call = { ...asked, before, timeoutMs, retries, signal }
-          const { value } = await client.iterateSolanaTransactions(call).next()
-          return value
-        },
-    initialPageParam: start,
-    getNextPageParam: ({ transactions }: SolanaTransactionHistory, _allPages: unknown, last: unknown) => {
-      if (transactions.length < asked.limit) return undefined
-      const cursor = transactions.at(-1)?.signature
-      return cursor === last ? undefined : cursor
+  return createPagesQuery<IterateSolanaArguments, SolanaTransactionHistory>(client, args, {
+    key: 'solanaPages',
+    async readPage(call) {
+      // One step of the client's own iteration, which waits for a host that is still reading.
+      const { value } = await client.iterateSolanaTransactions(call).next()
+      return value as SolanaTransactionHistory
     },
-    retry: false
-  }
+    nextOf({ transactions }, limit, read) {
+      if (transactions.length < limit) return undefined
+      const cursor = transactions.at(-1)?.signature
+      return cursor === read.at(-1) ? undefined : cursor
+    }
+  })
 }

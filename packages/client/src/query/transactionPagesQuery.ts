@@ -1,14 +1,10 @@
 import { isConfirmed } from '@chain-data/protocol'
 import type { SkipToken } from '@tanstack/query-core'
-import type { AbortSignalLike } from '../AbortSignalLike.ts'
 import type { ChainOptional } from '../Chain.ts'
 import type { IterateArguments } from '../Client.ts'
 import type { TransactionHistory } from '../generated/calls.gen.ts'
-import { createKey } from './createKey.ts'
-import { chainOf } from './createQuery.ts'
+import { createPagesQuery } from './createPagesQuery.ts'
 import type { ChainDataInfiniteQuery, ClientWith, QueryArgumentsOf } from './QueryOptions.ts'
-
-const defaultLimit = 100
 
 /**
  * The history of an EVM address page by page, as an infinite query.
@@ -33,40 +29,20 @@ export function transactionPagesQuery(
   client: ClientWith<'iterateTransactions', ChainOptional>,
   args: QueryArgumentsOf<IterateArguments, ChainOptional> | SkipToken
 ): unknown {
-  // The token is a symbol; to compare it, TanStack Query would have to be loaded here.
-  const isSkipped = typeof args === 'symbol'
-  const {
-    scope,
-    timeoutMs,
-    retries,
-    before: start,
-    chainId = chainOf(client),
-    ...rest
-  } = isSkipped ? ({} as QueryArgumentsOf<IterateArguments, ChainOptional>) : args
-  const asked = { ...rest, chainId, limit: rest.limit ?? defaultLimit }
-  return {
-    queryKey: createKey('pages', isSkipped ? {} : { ...asked, before: start, scope }),
-    queryFn: isSkipped
-      ? args
-      : async ({ signal, pageParam: before }: { signal: AbortSignalLike; pageParam: string | undefined }) => {
-          // One step of the client's own iteration, which knows what to do with a page full of pending records.
-          const pages = client.iterateTransactions({ ...asked, before, timeoutMs, retries, signal })
-          const { value } = await pages.next()
-          await pages.return?.()
-          return value ?? []
-        },
-    initialPageParam: start,
-    getNextPageParam: (
-      lastPage: TransactionHistory,
-      _allPages: unknown,
-      _lastPageParam: unknown,
-      allPageParams: readonly unknown[]
-    ) => {
-      if (lastPage.length < asked.limit) return undefined
-      const cursor = lastPage.filter(record => isConfirmed(record)).at(-1)?.hash
-      // A host that repeats itself has no further page.
-      return allPageParams.includes(cursor) ? undefined : cursor
+  return createPagesQuery<IterateArguments, TransactionHistory>(client, args, {
+    key: 'pages',
+    async readPage(call) {
+      // One step of the client's own iteration, which knows what to do with a page full of pending records.
+      const pages = client.iterateTransactions(call)
+      const { value } = await pages.next()
+      await pages.return?.()
+      return value ?? []
     },
-    retry: false
-  }
+    nextOf(page, limit, read) {
+      if (page.length < limit) return undefined
+      const cursor = page.filter(record => isConfirmed(record)).at(-1)?.hash
+      // A host that repeats itself has no further page.
+      return read.includes(cursor) ? undefined : cursor
+    }
+  })
 }
