@@ -129,7 +129,12 @@ function startLoad(
     async () => check(hashesOf(await client.getTransactionsByAddress({ address }))),
     async () => check(hashesOf(await client.getTransactionsByAddress({ address, limit: 1_000 }))),
     async () => expect(await client.getTokensAndNFTs({ address })).toHaveProperty('asOf'),
-    async () => expect(await client.getSyncStatus({})).toMatchObject({ chainId, degraded: false })
+    async () => {
+      const { head, indexedTo, ...status } = await client.getSyncStatus({})
+      // While a node replaces its blocks its head may be below the index for a moment, which the status tells.
+      const isBelow = head !== undefined && indexedTo !== undefined && head < indexedTo
+      expect(status).toMatchObject({ chainId, degraded: isBelow })
+    }
   ]
   const done = Promise.all(
     Array.from({ length: callers }, async (_, caller) => {

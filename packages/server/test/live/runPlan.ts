@@ -112,8 +112,9 @@ export async function runPlan({
       }
       await driver.mine()
       const followers = [main, ...others]
-      for (const follower of followers) await follower.settle()
+      // First the histories: a block may be indexed between the two, and the events of every sample have to be there.
       await samples.stop()
+      for (const follower of followers) await follower.settle()
       for (const follower of followers) {
         const own = samples.taken.filter(
           ({ address, cursor }) =>
