@@ -68,8 +68,7 @@ export function createPoolWatch(options: {
     if (startedMs < nextLookMs && aheadTo === undefined) return
     try {
       const view = await source.pool(signal)
-      // The indexer polls anew when it meets the reorg.
-      if (view !== undefined && (await isOnAnotherPath(view.headAfter))) return
+      if (view !== undefined && (await isOutsideIndex(view.headAfter))) return
       if (believe(extentOf(view))) {
         const update = view === undefined ? await unknownPool() : toUpdate(view)
         await store.updatePool(update)
@@ -133,10 +132,13 @@ export function createPoolWatch(options: {
   }
 
   /**
-   * Tells whether the index has another block at this height than the node: a reorg that it has not met yet. Transactions
-   * that left the pool may then be in a block that the index does not have.
+   * Reports whether a pool that was read at this height cannot be compared with the index. Below its first block, a node that lags
+   * still shows transactions that blocks below the index have. Where the index has another block than the node, it has not met
+   * a reorg yet: transactions that left the pool may be in a block that it does not have. The indexer polls anew once it has.
    */
-  async function isOnAnotherPath(height: number): Promise<boolean> {
+  async function isOutsideIndex(height: number): Promise<boolean> {
+    const { head, indexedFrom = 0 } = await store.state()
+    if (head !== undefined && height < indexedFrom) return true
     const stored = await store.blockRef(height)
     return stored !== undefined && (await source.blockRef(height, signal))?.hash !== stored.hash
   }
