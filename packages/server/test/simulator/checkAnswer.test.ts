@@ -79,6 +79,16 @@ it('the true answer is right, whole and in pages', () => {
   expect(checker.check(told(rest.slice(0, 2), { limit: 2, before: first!.hash }))).toBeUndefined()
 })
 
+it('of a reorg that the index has not met, no transaction is missed that its chain has below the first block', () => {
+  const to = head()
+  const records = right(address).filter(({ blockNumber = to }) => blockNumber === to)
+  const inPart = () => told(records, { answer: { kind: 'records', records, from: to, to } })
+  expect(checker.check(told(right(address)))).toBeUndefined()
+  expect(checker.check(inPart())).toBeUndefined()
+  chain.reorg(4, 1)
+  expect(checker.check(inPart())).toBeUndefined()
+})
+
 describe('a wrong history is noticed', () => {
   it.each<[string, (records: readonly ToldRecord[]) => readonly ToldRecord[]]>([
     ['without its newest confirmed transaction', all => all.filter(each => each !== confirmedOf(all)[0])],

@@ -104,6 +104,8 @@ export function createAnswerChecker(
     const sent = [...pool, ...covered]
     for (const { hash, from, to } of sent) {
       if (hashes.has(hash) || (from !== address && to !== address)) continue
+      // The chain of the answer has it below the first indexed block; since then, a reorg has moved it.
+      if (current.some(tip => isIn(tip, hash, first))) continue
       // A node that lags may show a state in which it was not there yet.
       const knownMs = Math.max(shownMs.get(hash) ?? 0, poolSeenMs - pollMs)
       const aliveMs = chain.aliveSinceMs(hash) ?? Number.POSITIVE_INFINITY
@@ -151,8 +153,8 @@ export function createAnswerChecker(
 
   const tipsAt = (to: number | undefined) => (to === undefined ? [] : chain.everAt(to))
 
-  function isIn(tip: IndexedBlock, hash: Hash): boolean {
-    return positionIn(chain.upTo(tip.ref.hash) ?? [], hash) !== undefined
+  function isIn(tip: IndexedBlock, hash: Hash, end?: number): boolean {
+    return positionIn((chain.upTo(tip.ref.hash) ?? []).slice(0, end), hash) !== undefined
   }
 
   function historyIn(tip: IndexedBlock, from: number, address: Address) {
