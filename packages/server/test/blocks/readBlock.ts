@@ -1,8 +1,8 @@
-import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
 import { noWaivers, type Waivers } from '../../src/evm/blocks/verification/contradiction.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { type BlockRows, encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import { NodeContradictionError, StoreError } from '../../src/platform/errors.ts'
+import { normalizeAlone } from './normalizeAlone.ts'
 
 /** One block and its receipts, as the bytes of the two results. */
 export interface BlockBytes {
@@ -48,6 +48,6 @@ function read({ number, block, receipts }: BlockBytes, waivers: Waivers) {
     bytes => JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown
   )
   const verified = verifyReceipts(verifyHeader(rawBlock, number, waivers), rawReceipts, waivers)
-  const { block: normalized, ignoredLogs } = normalizeBlock(verified)
+  const { block: normalized, ignoredLogs } = normalizeAlone(verified)
   return { rows: encodeBlock(normalized), ignoredLogs }
 }

@@ -1,8 +1,8 @@
-import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
 import { createRootChecks, type RootChecks } from '../../src/evm/blocks/roots/createRootChecks.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import { rootParts } from '../../src/model/rootParts.ts'
+import { normalizeAlone } from './normalizeAlone.ts'
 import type { Raw } from './rawBlock.ts'
 
 /** A block as a node shows it, with its receipts. */
@@ -33,7 +33,7 @@ export function verifyWhole({ block, receipts }: WholeBlock, checks: RootChecks)
   checks.header(header)
   const verified = verifyReceipts(header, receipts)
   checks.receipts(verified)
-  return JSON.stringify(encodeBlock(normalizeBlock(verified).block), (_, value: unknown) =>
+  return JSON.stringify(encodeBlock(normalizeAlone(verified).block), (_, value: unknown) =>
     ArrayBuffer.isView(value)
       ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')
       : typeof value === 'bigint'

@@ -1,8 +1,8 @@
 import { startAnvil } from '@chain-data/devnet'
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
+import { normalizeAlone } from '../blocks/normalizeAlone.ts'
 
 const authority = new Wallet(`0x${'71'.repeat(32)}`)
 const feeRecipient = `0x${'fe'.repeat(20)}`
@@ -36,7 +36,7 @@ it('the events of a block on anvil are what its fee recipient got, and the nonce
   const number = Number(await provider.send('eth_blockNumber', []))
   const header = await provider.send('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])
   const receipts = await provider.send('eth_getBlockReceipts', [header.hash])
-  const { block } = normalizeBlock(verifyReceipts(verifyHeader(header, number), receipts))
+  const { block } = normalizeAlone(verifyReceipts(verifyHeader(header, number), receipts))
 
   const tips = await provider.getBalance(feeRecipient)
   expect(tips).toBeGreaterThan(0n)

@@ -1,7 +1,6 @@
 import { startAnvil } from '@chain-data/devnet'
 import { fetchBlock } from '../../src/evm/blocks/blocks.ts'
 import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
-import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
 import { type BlockTraces, readTraces } from '../../src/evm/blocks/traces/readTraces.ts'
 import { noWaivers } from '../../src/evm/blocks/verification/contradiction.ts'
 import { decodeAccountEvents } from '../../src/index/record/accountEvents.ts'
@@ -11,6 +10,7 @@ import { toHex } from '../../src/index/record/hexBytes.ts'
 import { firstTransactionId } from '../../src/index/record/transactionId.ts'
 import type { AccountEvent, Address, IndexedBlock } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
+import { normalizeAlone } from '../blocks/normalizeAlone.ts'
 import { eventually } from '../support/indexHarness.ts'
 
 export const chainId = 31_337
@@ -89,7 +89,7 @@ export async function startTracedChain(hardfork = 'prague'): Promise<TracedChain
 
 /** A block as it is before its traces are asked for. */
 export function untracedBlock(rpc: EvmUpstreams, number: number): Promise<IndexedBlock> {
-  return fetchBlock(rpc, number, verified => normalizeBlock(verified).block, { waivers: noWaivers })
+  return fetchBlock(rpc, number, verified => normalizeAlone(verified).block, { waivers: noWaivers })
 }
 
 function unpack(rows: BlockRows): TracedBlock {

@@ -5,11 +5,13 @@ import type { RawObject } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'
 import { readAuthorizations } from './authorizations.ts'
+import { loadRecoverSender } from './roots/recoverSender.ts'
 
 const someone: Address = `0x${'1'.repeat(40)}`
 const other: Address = `0x${'2'.repeat(40)}`
 const wallet = new Wallet(`0x${'11'.repeat(32)}`)
 const authority = wallet.address.toLowerCase()
+const recover = await loadRecoverSender()
 const quantity = (value: number | bigint) => `0x${value.toString(16)}`
 
 /** A tuple as nodes write it: quantities without leading zeros. */
@@ -28,7 +30,7 @@ async function tuple(chainId: number, nonce: number) {
 function eventsOf(type: number, raw: RawObject) {
   const events = new AccountEventList()
   const hash = `0x${'77'.repeat(32)}` as const
-  const signed = readAuthorizations([{ hash, raw: { type: quantity(type), ...raw } }])
+  const signed = readAuthorizations([{ hash, raw: { type: quantity(type), ...raw } }], recover)
   addTransactionEvents(events, { hash, type, from: someone }, raw, signed, 'transaction')
   return events.list()
 }

@@ -1,5 +1,5 @@
-import { concat, encodeRlp, getBytes, recoverAddress, Signature, toBeArray } from 'ethers'
-import { toHex } from '../../index/record/hexBytes.ts'
+import { RLP } from '@ethereumjs/rlp'
+import { addressBytes } from '../../index/record/hexBytes.ts'
 import type { Address, EvmTransaction, Hash } from '../../model/evm.ts'
 import {
   isAbsent,
@@ -9,7 +9,6 @@ import {
   readQuantity,
   smallQuantity
 } from '../../nodes/evm/rawFields.ts'
-import { keccak256 } from '../../platform/keccak256.ts'
 import type { RecoverSender } from './roots/recoverSender.ts'
 
 /** An EIP-7702 authorization for this chain: the account that signed it, and the nonce that it uses if it is valid. */
@@ -26,6 +25,8 @@ export type AuthorityNonces = ReadonlyMap<Address, { readonly before: bigint; re
 
 /** EIP-7702. */
 const setCodeType = 4
+/** What a signer of an authorization writes before it (EIP-7702). */
+const setCodeMagic = Buffer.of(5)
 /** An authorization with this nonce is never valid (EIP-2681). */
 const lastNonce = 2n ** 64n - 1n
 /** Half the order of secp256k1's group (EIP-2). */
@@ -35,12 +36,11 @@ const highestS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b2
  * Reads the signed authorizations of a block. One for another chain, or with a signature that recovers no signer or has its `s`
  * in the upper half (EIP-2), is left out. Whether the others are valid depends on nonces: see `findAuthorities`.
  *
- * @param recover - absent: ethers, which takes many times as long and has to load nothing.
  * @remarks Never throws. Each authorization costs the recovery of its signer.
  */
 export function readAuthorizations(
   transactions: readonly { readonly hash: Hash; readonly raw: RawObject }[],
-  recover: RecoverSender = recoverByEthers
+  recover: RecoverSender
 ): SignedAuthorizations {
   const signed = new Map<Hash, readonly Authorization[]>()
   for (const { hash, raw } of transactions) {
@@ -130,20 +130,11 @@ function readAuthorization(
     if (nonce >= lastNonce || yParity > 1n) return undefined
     const [r, s] = [readQuantity(raw.r, 'r'), readQuantity(raw.s, 's')]
     if (s > highestS) return undefined
-    const message = concat(['0x05', encodeRlp([toBeArray(chainId), address, toBeArray(nonce)])])
-    const authority = recover({ message: getBytes(message), parity: Number(yParity), r, s })
+    const message = Buffer.concat([setCodeMagic, RLP.encode([chainId, addressBytes(address), nonce])])
+    const authority = recover({ message, parity: Number(yParity), r, s })
     return authority && { authority, nonce }
   } catch {
     // The chain skips a malformed authorization too, and one without a signer.
     return undefined
   }
-}
-
-function recoverByEthers({ message, parity, r, s }: Parameters<RecoverSender>[0]): Address {
-  const signature = Signature.from({ r: wordOf(r), s: wordOf(s), yParity: parity === 0 ? 0 : 1 })
-  return recoverAddress(toHex(keccak256(message)), signature).toLowerCase() as Address
-}
-
-function wordOf(value: bigint): string {
-  return `0x${value.toString(16).padStart(64, '0')}`
 }

@@ -1,4 +1,3 @@
-import { getCreateAddress } from 'ethers'
 import type {
   AccessListEntry,
   Address,
@@ -22,8 +21,9 @@ import {
 } from '../../nodes/evm/rawFields.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
 import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'
-import { type BlockAuthorizations, findAuthorities, readAuthorizations } from './authorizations.ts'
+import { type BlockAuthorizations, findAuthorities } from './authorizations.ts'
 import { readLogs } from './readLogs.ts'
+import { createdAddress } from './roots/createdAddress.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verification/verifiedBlock.ts'
 
 export interface NormalizedBlock {
@@ -39,12 +39,12 @@ const blobType = 3
 /**
  * Turns a verified block into the records of the index. Each function below documents the odd shapes of real chains that it
  * handles.
- * @param authorizations - of the block; absent: read here, and no nonces are known.
+ * @param authorizations - of the block; absent: it has no transactions.
  * @throws {NodeContradictionError} when a required field is missing or malformed.
  */
 export function normalizeBlock(
   verified: VerifiedBlock,
-  authorizations: BlockAuthorizations = { signed: readAuthorizations(verified.transactions) }
+  authorizations: BlockAuthorizations = { signed: new Map() }
 ): NormalizedBlock {
   const { ref, parentHash, timestampSeconds, raw } = verified
   const where = `block ${ref.number}`
@@ -247,7 +247,7 @@ function readCreated(
   if (to !== undefined) return undefined
   const named = readOptionalAddress(receipt.contractAddress, where, 'contractAddress')
   if (named !== undefined || type > lastKnownType || data === '0x') return named
-  return getCreateAddress({ from, nonce }).toLowerCase() as Address
+  return createdAddress(from, nonce)
 }
 
 function readAccessList(value: unknown, type: number, where: string): readonly AccessListEntry[] | undefined {

@@ -1,7 +1,7 @@
 import type { EvmHoldings as EvmHoldingsOnWire, EvmIncomplete, EvmNft, EvmToken } from '@chain-data/protocol'
-import { getAddress } from 'ethers'
 import type { Address } from '../../model/evm.ts'
 import { displayText } from '../../platform/displayText.ts'
+import { keccak256 } from '../../platform/keccak256.ts'
 import type { HeldNft, HeldToken } from './heldAssets.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
 import type { SpamJudge } from './spam/createSpamJudge.ts'
@@ -84,8 +84,12 @@ function shapeNft(nft: HeldNft, metadata: NftMetadata | undefined, judge: SpamJu
   }
 }
 
+/** Writes an address in the case that is its checksum (EIP-55). */
 function checksummed(address: string): Address {
-  return getAddress(address) as Address
+  const digits = address.slice(2).toLowerCase()
+  const hash = Buffer.from(keccak256(Buffer.from(digits))).toString('hex')
+  const cased = Array.from(digits, (digit, i) => ((hash[i] ?? '0') < '8' ? digit : digit.toUpperCase()))
+  return `0x${cased.join('')}`
 }
 
 /** Far more than is shown. */

@@ -1,5 +1,8 @@
 import type { JsonRpc } from '../../../../devnet/src/platform/jsonRpc.ts'
 import { readAuthorizations } from '../../../src/evm/blocks/authorizations.ts'
+import { loadRecoverSender } from '../../../src/evm/blocks/roots/recoverSender.ts'
+
+const recover = await loadRecoverSender()
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -89,7 +92,8 @@ export async function recordBlocks(rpc: JsonRpc): Promise<ChainRecorder> {
 }
 
 function touchedBy({ block, receipts, traces }: RecordedBlock): ReadonlySet<string> {
-  const signed = readAuthorizations(block.transactions.map(raw => ({ hash: raw.hash as `0x${string}`, raw })))
+  const transactions = block.transactions.map(raw => ({ hash: raw.hash as `0x${string}`, raw }))
+  const signed = readAuthorizations(transactions, recover)
   const named = [
     block.miner,
     ...block.transactions.flatMap(({ from, to }) => [from, to]),

@@ -1,4 +1,3 @@
-import { getCreateAddress } from 'ethers'
 import {
   isAbsent,
   type RawObject,
@@ -9,6 +8,7 @@ import {
 } from '../../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { VerifiedBlock, VerifiedTransaction } from '../verification/verifiedBlock.ts'
+import { createdAddress } from './createdAddress.ts'
 import { encodeReceipt } from './encodeReceipt.ts'
 import { depositType, readType } from './encodeTransaction.ts'
 import { expectRoot } from './expectRoot.ts'
@@ -62,7 +62,7 @@ function verifyDerived(transaction: VerifiedTransaction, baseFee: bigint | undef
   const isCreation = readOptionalAddress(raw.to, where, 'to') === undefined
   if (created === undefined || !isCreation || type > lastOwnType) return
   const nonce = readQuantity(raw.nonce, where, 'nonce')
-  const derived = getCreateAddress({ from: readAddress(raw.from, where, 'from'), nonce }).toLowerCase()
+  const derived = createdAddress(readAddress(raw.from, where, 'from'), nonce)
   if (created !== derived) throw contradicts(where, 'contractAddress', created, derived)
 }
 
