@@ -25,7 +25,7 @@ interface NamedLink {
  * two that are named as often, the one that the first node of the configuration names for the lower block.
  *
  * @param lower, upper - the blocks as they were given; absent where that is not known.
- * @returns the names of the nodes that were put aside. None where all agree by now, or fewer than two nodes answered.
+ * @returns the names of the nodes that are wrong. None where all agree by now, or fewer than two nodes answered.
  * @remarks One batch of two calls to each node.
  */
 export async function settleDispute(
@@ -43,7 +43,8 @@ export async function settleDispute(
   }
   if (lower !== undefined && lower.hash !== right) wrong.set(lower.giver.name, lower.giver)
   if (upper !== undefined && upper.parentHash !== right) wrong.set(upper.giver.name, upper.giver)
-  for (const node of wrong.values()) {
+  // The last one in service stays there, and is best the one whose word counts most.
+  for (const node of [...wrong.values()].sort((a, b) => b.position - a.position)) {
     node.putAside(`is wrong about block ${upperNumber - 1}: the other nodes name ${right}`)
   }
   return new Set(wrong.keys())

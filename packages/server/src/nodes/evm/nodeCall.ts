@@ -72,7 +72,7 @@ export interface EvmNode {
   post(calls: readonly NodeCall[], onSize?: (bytes: number) => void): Promise<PostedBatch | undefined>
   /** Runs `ask` unless this node lacks `method`; `undefined` when it does. */
   attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
-  /** Takes this node out of service for a while: it named a block that the others do not have. */
+  /** Takes this node out of service for a while, unless it is the last one: it named a block that the others do not have. */
   putAside(problem: string): void
   /**
    * Asks the same node with less time.

@@ -117,15 +117,15 @@ describe('the health of an upstream', () => {
     expect(health.backOffUntilMs - now()).toBe(50)
   })
 
-  it('stays out of service for a minute after a block that others do not have, and longer each time', () => {
+  it('stays out of service for ten seconds after a block that others do not have, and longer each time', () => {
     const { create, now, pass } = setUp()
     const health = create()
     health.putAside()
-    expect(health.backOffUntilMs - now()).toBe(60_000)
-    pass(60_000)
+    expect(health.backOffUntilMs - now()).toBe(10_000)
+    pass(10_000)
     health.succeeded()
     health.putAside()
-    expect(health.backOffUntilMs - now()).toBe(120_000)
+    expect(health.backOffUntilMs - now()).toBe(20_000)
   })
 
   it('backs off for a minute at most, whatever a node asks for', () => {

@@ -19,7 +19,7 @@ const open = { firstMs: 500, maxMs: 30_000 }
 const probe = { firstMs: 50, maxMs: 1_000 }
 const throttle = { firstMs: 50, maxMs: 30_000 }
 /** Time out of service after a block that others do not have; doubled each time. */
-const aside = { firstMs: 60_000, maxMs: 3_600_000 }
+const aside = { firstMs: 10_000, maxMs: 3_600_000 }
 /** An exhausted quota, and the longest back-off that a node can ask for. */
 const maxBackOffMs = 60_000
 /** Latency of a node that was not checked yet. */

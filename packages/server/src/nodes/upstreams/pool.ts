@@ -87,6 +87,7 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
       clock,
       closing: closing.signal,
       bestHead: () => Math.max(0, ...upstreams.flatMap(({ health }) => health.head ?? [])),
+      hasOthers: () => upstreams.some((other, at) => at !== index && other.isInService()),
       onAside: problem => {
         logger?.error('an upstream is put aside', { ...context, problem })
         reconsider()

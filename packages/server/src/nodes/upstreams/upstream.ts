@@ -43,7 +43,7 @@ export interface UpstreamLink {
   readonly batchSize: BatchSize
   /** Notes the newest block that it has named. */
   sawHead(head: number): void
-  /** Takes it out of service: it named a block that the other upstreams do not have. */
+  /** Takes it out of service, unless it is the last one: it named a block that the other upstreams do not have. */
   putAside(problem: string): void
   /** Returns what the caller keeps about this upstream; made by `create` at the first use, one for each function. */
   memory<T>(create: (clock: Clock) => T): T
@@ -74,6 +74,8 @@ interface UpstreamOptions<N, S> extends HttpUpstreamOptions {
   readonly closing: AbortSignal
   /** Returns the newest block that any upstream of the pool has named. */
   bestHead(): number
+  /** Reports whether another upstream is in service. */
+  hasOthers(): boolean
   /** Called with a sentence when it is put aside. */
   onAside(problem: string): void
 }
@@ -137,6 +139,8 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
     batchSize: createBatchSize(options.maxBatchCalls, clock),
     sawHead: head => health.sawHead(head, Math.max(head, options.bestHead())),
     putAside(problem) {
+      // It is wrong about one block; without any upstream there are none at all.
+      if (!options.hasOthers()) return
       health.putAside()
       options.onAside(`${name} ${problem}`)
     },
