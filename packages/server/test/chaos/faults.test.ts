@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { faultNames } from '../support/chaosFaults.ts'
@@ -17,32 +17,36 @@ const noLists = 'the node has no eth_getBlockReceipts'
 /** Of the fault-free speed; what the full run holds the index to. */
 const leastSpeed = 0.25
 
-const cleanUps: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+/** What is started in a test ends with it, the last first. */
+type AtEnd = TestContext['onTestFinished']
 
-describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { name, start } }) => {
+/** Short ones run beside each other: most of the time they wait to try again. */
+const beside = { concurrent: !isFull }
+
+describe.each(chaosPlaces)('in $engine.name, on $node.name', beside, ({ engine, node: { name, start } }) => {
   const { blocks, grown } = name === 'anvil' ? sizes.faults : sizes.faultsElsewhere
 
   it(
     'an index behind two faulty upstreams, one of them lagging, is the chain of the node, and not slow',
-    async () => {
+    async ({ onTestFinished }) => {
       const node = await start()
-      cleanUps.push(() => node.stop())
+      onTestFinished(() => node.stop())
       const chain = await createChaosChain(node, createRandom(seed))
       await chain.grow(blocks)
-      const upstreams = [await startUpstream(node, 'first'), await startUpstream(node, 'second')]
+      const upstreams = [
+        await startUpstream(node, 'first', onTestFinished),
+        await startUpstream(node, 'second', onTestFinished)
+      ]
       const target = chain.head()
 
-      const calm = await startIndexer(node, engine, upstreams)
+      const calm = await startIndexer(node, engine, upstreams, onTestFinished)
       const calmMs = await timeTo(calm.indexer, target)
       await calm.indexer.stop()
       const calmAnswers = total(upstreams, ({ answers }) => answers.all)
 
       for (const upstream of upstreams) upstream.setShare(faultyShare)
       upstreams[1]?.setLag(mostLag)
-      const { indexer, store } = await startIndexer(node, engine, upstreams)
+      const { indexer, store } = await startIndexer(node, engine, upstreams, onTestFinished)
       const faultyMs = await timeTo(indexer, target)
       for (let left = grown; left > 0; left -= 10) await chain.grow(Math.min(10, left))
       await atHead(indexer, chain)
@@ -81,9 +85,9 @@ describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { 
   )
 })
 
-async function startUpstream({ rpcUrl }: ChaosNode, name: string): Promise<ChaosProxy> {
+async function startUpstream({ rpcUrl }: ChaosNode, name: string, atEnd: AtEnd): Promise<ChaosProxy> {
   const proxy = await startChaosProxy({ nodeUrl: rpcUrl, seed, name })
-  cleanUps.push(() => proxy.close())
+  atEnd(() => proxy.close())
   return proxy
 }
 
@@ -91,10 +95,11 @@ function total(upstreams: readonly ChaosProxy[], count: (upstream: ChaosProxy) =
   return upstreams.reduce((sum, upstream) => sum + count(upstream), 0)
 }
 
-async function startIndexer(node: ChaosNode, engine: Engine, upstreams: readonly ChaosProxy[]) {
+async function startIndexer(node: ChaosNode, engine: Engine, upstreams: readonly ChaosProxy[], atEnd: AtEnd) {
   const { location, remove } = await engine.create()
   const indexer = runTestIndexer(location, { rpcUrls: upstreams.map(({ url }) => url), ...node.config })
-  cleanUps.push(remove, () => indexer.stop())
+  atEnd(remove)
+  atEnd(() => indexer.stop())
   return { indexer, store: location }
 }
 
