@@ -59,7 +59,7 @@ const told = (mistake: Mistake | undefined) => mistake && `${mistake.path} ${mis
 /** A request, or what is left of one when the envelope is left out. */
 function callProblem(value: Json): string | undefined {
   const call = { jsonrpc: '2.0', ...value }
-  const method = methodOfWireName(String(value.method))
+  const method = methodAt(String(value.method), Number(value.chainId))
   if (method === undefined) return `there is no method ${value.method}`
   return told(checkRequest(call) ?? checkParams(method, value.params))
 }
@@ -72,7 +72,14 @@ function resultMistake(result: unknown, method: MethodName | undefined): Mistake
 
 function methodIn({ code }: Block): MethodName | undefined {
   const [, name] = /"method":\s*"([^"]+)"/.exec(code) ?? []
-  return name === undefined ? undefined : methodOfWireName(name)
+  const [, chainId] = /"chainId":\s*(\d+)/.exec(code) ?? []
+  return name === undefined ? undefined : methodAt(name, Number(chainId))
+}
+
+/** Of a method with a form for each endpoint the one of the chain: pages do not name endpoints. */
+function methodAt(name: string, chainId: number): MethodName | undefined {
+  const isSolana = chainId >= 101 && chainId <= 103
+  return (isSolana ? methodOfWireName(name, undefined, '/solana') : undefined) ?? methodOfWireName(name)
 }
 
 /** An error as a page may show it, without its message. */

@@ -1,4 +1,4 @@
-import type { EndpointPath, MethodName, MethodParams, SolanaTransactionHistory } from '@chain-data/protocol'
+import type { EndpointPath, MethodParams, SolanaTransactionHistory } from '@chain-data/protocol'
 import type { ChainOptional, ChainPerCall } from './Chain.ts'
 import type { CallOptions } from './ClientOptions.ts'
 import type { Connection } from './Connection.ts'
@@ -7,6 +7,7 @@ import type {
   Calls,
   ChainlessMethod,
   EnhancedTransactionsByAddressArguments,
+  FormedName,
   Methods,
   TransactionHistory,
   TransactionsByAddressArguments,
@@ -32,8 +33,8 @@ export type WireArguments<M extends string, Chain> = {
 } & (M extends keyof WireNames
   ? {
       readonly params: MethodParams<M>
-      /** Only for methods that both endpoints serve. Default: the first that does. */
-      readonly endpoint?: EndpointPath | undefined
+      /** Only for methods that both endpoints serve. Default: the first that does. Where the other one answers in another form, that has a method of its own. */
+      readonly endpoint?: (M extends FormedName ? '/evm-chain' : EndpointPath) | undefined
     } & (WireNames[M] extends ChainlessMethod ? ChainOptional : Chain)
   : { readonly params: readonly unknown[]; readonly endpoint: EndpointPath } & Chain)
 
@@ -74,7 +75,7 @@ export type Settled<T> =
   | { readonly status: 'rejected'; readonly reason: ChainDataClientError }
 
 // Offers names without refusing others.
-type AnyName = keyof Calls | MethodName | (string & {})
+type AnyName = keyof Calls | keyof WireNames | (string & {})
 
 /**
  * The service, as functions. They need no `this`, and nothing on this object gives the credentials away. It is a connection
@@ -115,7 +116,7 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 extend
    *
    * @typeParam R - The result of a method that is not in the document; nothing checks it.
    */
-  readonly request: <const M extends MethodName | (string & {}), R = RequestResult<M, Int64>>(
+  readonly request: <const M extends keyof WireNames | (string & {}), R = RequestResult<M, Int64>>(
     call: RequestArguments<M, Chain>
   ) => Promise<R>
   /**

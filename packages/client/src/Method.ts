@@ -14,7 +14,7 @@ type Parameter = string | readonly string[]
 export interface Method {
   /** As callers name it. */
   readonly name: string
-  /** As the document names it, where that is not `name`, after the prefix if it has one. */
+  /** As the document names it, after the prefix if it has one; absent where that is `name`. */
   readonly wireName?: string
   /** Whether the host's prefix comes before the name. */
   readonly prefixed?: boolean

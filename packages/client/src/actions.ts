@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import type { MethodName, SolanaTransactionHistory } from '@chain-data/protocol'
+import type { SolanaTransactionHistory } from '@chain-data/protocol'
 import { batch as sendBatch } from './batch.ts'
 import type { ChainOptional } from './Chain.ts'
 import type {
@@ -19,7 +19,7 @@ import type { CallOptions } from './ClientOptions.ts'
 import type { Connection } from './Connection.ts'
 import { needObject } from './connect.ts'
 import { enhancedGetTransactionsByAddress, getTransactionsByAddress } from './generated/actions.gen.ts'
-import type { Calls, TransactionHistory } from './generated/calls.gen.ts'
+import type { Calls, TransactionHistory, WireNames } from './generated/calls.gen.ts'
 import { iterateSolanaTransactions as iterateSolana } from './iterateSolanaTransactions.ts'
 import { iterateTransactions as iterate } from './iterateTransactions.ts'
 import { request as sendRequest } from './request.ts'
@@ -54,7 +54,7 @@ export function iterateSolanaTransactions<Chain extends ChainOptional>(
 
 /** One call, with method and params as they are on the wire. @see {@link Client.request} */
 export function request<
-  const M extends MethodName | (string & {}),
+  const M extends keyof WireNames | (string & {}),
   Chain extends ChainOptional,
   Int64 extends number | string | bigint,
   R = RequestResult<M, Int64>
@@ -64,7 +64,7 @@ export function request<
 
 /** Several calls in few HTTP requests. @see {@link Client.batch} */
 export function batch<
-  const M extends readonly (keyof Calls | MethodName | (string & {}))[],
+  const M extends readonly (keyof Calls | keyof WireNames | (string & {}))[],
   Chain extends ChainOptional,
   Int64 extends number | string | bigint
 >(

@@ -59,7 +59,7 @@ export function connect(options: ClientOptions, transport: Transport): Core {
       const request = {
         jsonrpc: '2.0',
         id,
-        method: method.prefixed ? settings.methodPrefix + method.name : (method.wireName ?? method.name),
+        method: (method.prefixed ? settings.methodPrefix : '') + (method.wireName ?? method.name),
         chainId,
         params: params ?? toParams(method, call)
       }

@@ -11,6 +11,7 @@ import {
   hasReason,
   isPending,
   RpcError,
+  type SolanaHistoryCertificate,
   type SolanaHoldings,
   type SyncStatus,
   type TransactionHistory
@@ -75,6 +76,16 @@ export async function resultsAreTyped(client: Client<ChainOptional>): Promise<vo
   const parts: bigint = certificate.native.parts.received + (certificate.sent.count ?? 0n)
   const id: bigint | undefined = certificate.nfts[0]?.tokenId ?? parts
   certificate.findings[0]?.message.slice(Number(id))
+  const ofWallet: SolanaHistoryCertificate = await client.verifySolanaHistory({ address })
+  ofWallet.findings[0]?.gap?.older?.slice(ofWallet.covers.fromSlot)
+  // @ts-expect-error: a certificate of an EVM account has no gaps
+  certificate.findings[0]?.gap
+  // @ts-expect-error: nothing is held against headers on Solana
+  await client.verifySolanaHistory({ address, verify: 'roots' })
+  const onWire: HistoryCertificate = await client.request({ method: 'svc_verifyHistory', params: [address] })
+  onWire.covers.from.toFixed()
+  // @ts-expect-error: there it has another form, which is verifySolanaHistory
+  await client.request({ method: 'svc_verifyHistory', params: [address], endpoint: '/solana' })
   certificate.covers.from.toFixed(certificate.tokens[0]?.transfers)
   // @ts-expect-error: may be absent
   certificate.native.difference + 1n

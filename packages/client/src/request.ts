@@ -19,9 +19,10 @@ export async function request(core: Core, call: WireCallObject): Promise<unknown
 /** @throws {ConfigurationError} The call cannot be written. */
 export function writeWireCall({ write }: Core, call: WireCallObject): Call {
   const { method: name, params, endpoint } = call
-  const known = methods.find(
-    each => name === (each.prefixed ? defaultMethodPrefix + each.name : (each.wireName ?? each.name))
+  const named = methods.filter(
+    each => name === (each.prefixed ? defaultMethodPrefix : '') + (each.wireName ?? each.name)
   )
+  const known = named.find(({ endpoints }) => endpoints.includes(endpoint as EndpointPath)) ?? named[0]
   // What is not in the document is sent as it is, and its result is passed on.
   const open: Method = { name, endpoints: [endpoint as EndpointPath] }
   return write(known ?? open, call, name, params)

@@ -14,6 +14,7 @@ export type {
   MethodResult,
   OpenRpcDocument,
   PendingTransaction,
+  SolanaHistoryCertificate,
   SolanaHoldings,
   SolanaNft,
   SolanaToken,

@@ -1,4 +1,4 @@
-import { limits, type MethodName, methodFacts } from '@chain-data/protocol'
+import { limits, type MethodName, methodFacts, wireName } from '@chain-data/protocol'
 import { HttpResponse } from 'msw'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { largestBatch } from '../src/batch.ts'
@@ -199,8 +199,10 @@ test('every method with one answer goes where the document says', async () => {
   const answered = (Object.keys(methodFacts) as MethodName[]).filter(name => !methodFacts[name].streams)
   expect(methods).toHaveLength(answered.length)
   for (const method of answered) {
-    await stubClient().request({ method, params: [] } as never)
-    expect(service.received.at(-1)?.url).toBe(baseUrl + methodFacts[method].endpoints[0])
+    const [endpoint] = methodFacts[method].endpoints
+    const isForm = methodFacts[method].wireName !== undefined
+    await stubClient().request({ method: wireName(method), params: [], ...(isForm && { endpoint }) } as never)
+    expect(service.received.at(-1)?.url).toBe(baseUrl + endpoint)
   }
 })
 

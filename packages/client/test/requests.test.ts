@@ -1,4 +1,4 @@
-import { methodFacts } from '@chain-data/protocol'
+import { methodFacts, wireName } from '@chain-data/protocol'
 import { examples } from '@chain-data/protocol/examples'
 import axios from 'axios'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -233,7 +233,7 @@ describe('what goes on the wire', () => {
 
 describe('what comes back', () => {
   const shown = Object.entries(examples).flatMap(([method, list]) =>
-    list.map(example => ({ ...example, method: method as keyof typeof methodFacts }))
+    list.map(example => ({ ...example, method: wireName(method as keyof typeof methodFacts) }))
   )
 
   test.each(shown)('$method: $name', async ({ method, chainId, endpoint, params, result }) => {

@@ -72,6 +72,15 @@ export interface Method {
   'x-exact-amounts'?: boolean
   'x-extension'?: boolean
   'x-stream'?: boolean
+  'x-forms'?: MethodForm[]
+  /** Name on the wire, where it is not `name`: only after {@link withForms}. */
+  'x-wire-name'?: string
+}
+
+/** What a method has in another form at another endpoint; the rest is as the method says. */
+interface MethodForm extends Omit<Partial<Method>, 'name' | 'x-forms' | 'x-wire-name'> {
+  'x-name': string
+  'x-endpoint': string
 }
 
 export interface ErrorCase {
@@ -174,6 +183,15 @@ export function resolve<T extends object>(document: unknown, value: T | Referenc
 /** Last part of a reference: the component's name. */
 export function nameOf(reference: Reference): string {
   return reference.$ref.slice(reference.$ref.lastIndexOf('/') + 1)
+}
+
+/** The document with each form of a method as a method of its own, so that types, validators and pages are made of each alike. */
+export function withForms(document: ServiceDocument): ServiceDocument {
+  const methods = document.methods.flatMap(({ 'x-forms': forms = [], ...method }) => [
+    method,
+    ...forms.map(({ 'x-name': name, ...form }) => ({ ...method, ...form, name, 'x-wire-name': method.name }))
+  ])
+  return { ...document, methods }
 }
 
 /** The endpoints of a method, in the document's order. */

@@ -1,7 +1,7 @@
 import type { errors } from './generated/errors.gen.ts'
 import type { endpoints, Methods } from './generated/methods.gen.ts'
 
-/** A method's name as the document writes it, with the default prefix. */
+/** A method's name as the document writes it, with the default prefix; of a form at another endpoint its `x-name`. */
 export type MethodName = keyof Methods
 
 /** What a method takes, as a tuple. */
@@ -21,6 +21,8 @@ export type ErrorReason = keyof typeof errors
 
 /** What is true of a method beside its params and result. */
 export interface MethodFacts {
+  /** Its name on the wire, with the default prefix, where that is not its name: of a form at another endpoint. */
+  readonly wireName?: MethodName
   /** The paths it is served on. */
   readonly endpoints: readonly EndpointPath[]
   /** Whether its name begins with the host's method prefix. */

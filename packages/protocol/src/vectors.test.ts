@@ -40,8 +40,8 @@ describe('the vectors of the methods', () => {
 function expected(endpoint: EndpointPath, request: RpcRequest) {
   const envelope = checkRequest(request)
   if (envelope) return { reason: envelope.reason, path: envelope.path }
-  const method = methodOfWireName(request.method)
-  if (method === undefined || !methodFacts[method].endpoints.includes(endpoint)) {
+  const method = methodOfWireName(request.method, undefined, endpoint)
+  if (method === undefined) {
     return { reason: 'METHOD_NOT_FOUND', path: undefined }
   }
   if (request.chainId === undefined) return { reason: 'INVALID_PARAMS', path: '/chainId' }

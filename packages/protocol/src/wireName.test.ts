@@ -7,9 +7,19 @@ import { methodOfWireName, wireName } from './wireName.ts'
 describe('method names on the wire', () => {
   it('are those of the document for the default prefix', () => {
     for (const method of Object.keys(methodFacts) as MethodName[]) {
+      if (method === 'svc_verifySolanaHistory') continue
       expect(wireName(method)).toBe(method)
       expect(methodOfWireName(method)).toBe(method)
     }
+  })
+
+  it('are one for two forms of a method, which the endpoint tells apart', () => {
+    expect(wireName('svc_verifySolanaHistory', 'acme_')).toBe('acme_verifyHistory')
+    expect(methodOfWireName('svc_verifyHistory')).toBe('svc_verifyHistory')
+    expect(methodOfWireName('svc_verifyHistory', undefined, '/evm-chain')).toBe('svc_verifyHistory')
+    expect(methodOfWireName('svc_verifyHistory', undefined, '/solana')).toBe('svc_verifySolanaHistory')
+    expect(methodOfWireName('svc_verifySolanaHistory')).toBeUndefined()
+    expect(methodOfWireName('svc_getTokensAndNFTs', undefined, '/solana')).toBeUndefined()
   })
 
   it('carry the prefix of the host, except where a method is never prefixed', () => {
@@ -35,7 +45,8 @@ describe('method names on the wire', () => {
     const methods = fc.constantFrom(...(Object.keys(methodFacts) as MethodName[]))
     fc.assert(
       fc.property(methods, fc.string(), (method, prefix) => {
-        expect(methodOfWireName(wireName(method, prefix), prefix)).toBe(method)
+        const [endpoint] = methodFacts[method].endpoints
+        expect(methodOfWireName(wireName(method, prefix), prefix, endpoint)).toBe(method)
       })
     )
   })

@@ -63,8 +63,8 @@ export async function answerEntry(value: unknown, context: EntryContext): Promis
     return refuse(badRequest(mistake?.reason === 'INVALID_REQUEST' ? mistake : idMistake))
   }
   const { method: name, params } = value as { readonly method: string; readonly params: unknown }
-  const method = methodOfWireName(name, options.methodPrefix)
-  if (method === undefined || !methodFacts[method].endpoints.includes(endpoint)) {
+  const method = methodOfWireName(name, options.methodPrefix, endpoint)
+  if (method === undefined) {
     const extraMessage = `${endpoint} has no method ${JSON.stringify(shorten(name))}.`
     return refuse(rpcFault('METHOD_NOT_FOUND', { extraMessage }))
   }

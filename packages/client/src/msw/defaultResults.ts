@@ -63,7 +63,12 @@ const restricted: {
     return { ...status, ...(chainId === undefined ? {} : { chainId }) }
   },
   svc_verifyHistory: ({ params }) =>
-    findExample('svc_verifyHistory', params) ?? { ...first('svc_verifyHistory'), address: params[0] }
+    findExample('svc_verifyHistory', params) ?? { ...first('svc_verifyHistory'), address: params[0] },
+  svc_verifySolanaHistory: ({ params }) =>
+    findExample('svc_verifySolanaHistory', params) ?? {
+      ...first('svc_verifySolanaHistory'),
+      address: params[0]
+    }
 }
 
 /**

@@ -47,7 +47,7 @@ describe('./actions', () => {
         .slice(-2)
         .map(({ body: { id: _, ...body }, url }) => ({ body, url }))
       expect(own).toEqual(other)
-      expect(own?.body.method).toBe(prefixed ? `svc_${name}` : (wireName ?? name))
+      expect(own?.body.method).toBe((prefixed ? 'svc_' : '') + (wireName ?? name))
     }
     const answered = Object.values(methodFacts).filter(({ streams }) => !streams)
     expect(service.received).toHaveLength(2 * answered.length)

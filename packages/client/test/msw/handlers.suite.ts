@@ -1,4 +1,4 @@
-import { type ErrorReason, errors } from '@chain-data/protocol'
+import { type ErrorReason, errors, type MethodName, wireName } from '@chain-data/protocol'
 import { errorExamples, examples } from '@chain-data/protocol/examples'
 import { checkFailure, checkResult } from '@chain-data/protocol/validators'
 import type { RequestHandler } from 'msw'
@@ -74,8 +74,8 @@ export function describeHandlers<S extends Server>(server: S, listen: (server: S
       list
         .filter(({ params }) => method !== historyMethod || params.length === 1)
         .filter(() => method !== 'svc_watchAddresses')
-        .filter((_example, place) => method !== 'svc_verifyHistory' || place === 0)
-        .map(example => ({ method, title: example.name, example }))
+        .filter((_example, place) => !/^svc_verify/.test(method) || place === 0)
+        .map(example => ({ method: wireName(method as MethodName), title: example.name, example }))
     )
     test.each(shown)('$method: $title', async ({ method, example }) => {
       serve()
@@ -99,10 +99,11 @@ export function describeHandlers<S extends Server>(server: S, listen: (server: S
         ['/solana', 'svc_getSyncStatus', []],
         ['/evm-chain', historyMethod, [address, { include: ['transfers', 'internal'] }]],
         ['/evm-chain', 'svc_verifyHistory', [`0x${'ab'.repeat(20)}`]],
+        ['/solana', 'svc_verifySolanaHistory', [solanaAddress]],
         ['/evm-chain', 'rpc.discover', []]
       ] as const
       for (const [path, method, params] of calls) {
-        const { json } = await send({ ...call, method, params, chainId: 4321 }, { path })
+        const { json } = await send({ ...call, method: wireName(method), params, chainId: 4321 }, { path })
         expect(checkResult(method, (json as { result: unknown }).result), method).toBeUndefined()
       }
     })

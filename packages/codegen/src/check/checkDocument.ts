@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { ServiceDocument } from '../document.ts'
+import { type ServiceDocument, withForms } from '../document.ts'
 import { checkErrors } from './checkErrors.ts'
 import { checkExamples } from './checkExamples.ts'
 import { checkMethods } from './checkMethods.ts'
@@ -28,8 +28,9 @@ export async function checkDocument(document: ServiceDocument): Promise<void> {
   const meta = validateOpenRPCDocument(document)
   if (meta !== true) refuse([meta.message])
   await parseOpenRPCDocument(structuredClone(document))
-  refuse([...checkMethods(document), ...checkSchemas(document), ...checkErrors(document)])
-  refuse(checkExamples(document))
+  const all = withForms(document)
+  refuse([...checkMethods(all), ...checkSchemas(all), ...checkErrors(all)])
+  refuse(checkExamples(all))
 }
 
 function refuse(problems: string[]): void {

@@ -19,6 +19,7 @@ export function emitMethods(document: ServiceDocument): string {
     document.methods.map(method => [
       method.name,
       {
+        ...(method['x-wire-name'] && { wireName: method['x-wire-name'] }),
         endpoints: endpointsOf(method),
         prefixed: method['x-prefixed'],
         responseChainId: method['x-response-chainId'],
@@ -45,7 +46,7 @@ export function emitMethods(document: ServiceDocument): string {
   return `import type { MethodFacts } from '../methodTypes.ts'
 import type { ${[...used].sort().join(', ')} } from './types.gen.ts'
 
-/** Params and result of every method, by its name in the document. */
+/** Params and result of every method, by its name in the document; a form of a method at another endpoint by the name that the document gives it (\`x-name\`). */
 export interface Methods<Int64 extends number | bigint | string = number> {
 ${entries.join('\n')}
 }

@@ -1,4 +1,4 @@
-import { methodFacts } from '@chain-data/protocol'
+import { type MethodName, methodFacts, wireName } from '@chain-data/protocol'
 import { openRpcDocument } from '@chain-data/protocol/document'
 import { checkFailure } from '@chain-data/protocol/validators'
 import { vectorFiles } from '../generated/vectors.gen.ts'
@@ -39,7 +39,8 @@ function folderOf({ name }: Vector): string {
 }
 
 function whereOf(folder: string): string {
-  const at = openRpcDocument.methods.findIndex(({ name }) => name === folder)
+  const wire = Object.hasOwn(methodFacts, folder) ? wireName(folder as MethodName) : folder
+  const at = openRpcDocument.methods.findIndex(({ name }) => name === wire)
   return at < 0 ? (placesOfFolders[folder] ?? '#') : `#/methods/${at}`
 }
 

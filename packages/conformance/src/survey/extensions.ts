@@ -14,6 +14,7 @@ export const extensions = [
   'CORS',
   'svc_getSyncStatus',
   'svc_verifyHistory',
+  'svc_verifySolanaHistory',
   'svc_watchAddresses',
   'enhancedGetTransactionsByAddress',
   'rpc.discover'
@@ -32,6 +33,7 @@ export const someSolanaAddress = '11111111111111111111111111111111'
 /** The params of extensions that need some. */
 const smallestParams: { readonly [M in MethodName]?: readonly unknown[] } = {
   svc_verifyHistory: [someEvmAddress],
+  svc_verifySolanaHistory: [someSolanaAddress],
   enhancedGetTransactionsByAddress: [someSolanaAddress, { limit: 1 }]
 }
 

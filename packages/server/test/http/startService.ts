@@ -83,6 +83,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       enhancedGetTransactionsByAddress: notCalled,
       svc_getSyncStatus: notCalled,
       svc_verifyHistory: notCalled,
+      svc_verifySolanaHistory: notCalled,
       svc_watchAddresses: notCalled,
       ...changes.handlers
     },

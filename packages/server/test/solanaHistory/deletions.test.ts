@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
-import { askHistory } from './askHistory.ts'
+import { askCertificate, askHistory } from './askHistory.ts'
 import { readBlocks, type TrueTransaction } from './readTruth.ts'
 import type { Ledger } from './scripted/createLedger.ts'
 import { createTransport, createValidator } from './scripted/createValidator.ts'
@@ -50,7 +50,7 @@ function choose(
   return moved.length === 0 ? undefined : { wallet, signature, moved }
 }
 
-it(`each of ${deletions} signatures that moved a balance is missed where the node's lists leave it out`, async () => {
+it(`each of ${deletions} signatures that moved a balance is missed, by history and certificate, where the node's lists leave it out`, async () => {
   const random = createRandom(seed)
   let found = 0
   for (let ledgerSeed = seed; found < deletions; ledgerSeed++) {
@@ -73,6 +73,12 @@ it(`each of ${deletions} signatures that moved a balance is missed where the nod
       expect(covers.continuity, what).toBe(false)
       const named = continuity.gaps.filter(({ cause }) => cause === 'missing').map(({ account }) => account)
       expect(named, what).toEqual(expect.arrayContaining([moved[0]]))
+      const { verdict, findings } = await askCertificate(served.service, wallet)
+      const gaps = findings.filter(({ kind }) => kind === 'GAP').map(({ gap }) => gap)
+      expect({ verdict, gaps }, what).toEqual({
+        verdict: 'failed',
+        gaps: continuity.gaps.filter(({ cause }) => cause === 'missing')
+      })
       found++
     }
     open.splice(0)

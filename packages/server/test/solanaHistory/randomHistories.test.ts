@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
-import { askHistory, type History, type PageOptions } from './askHistory.ts'
+import { askCertificate, askHistory, type History, type PageOptions } from './askHistory.ts'
 import { comparable, expectTruth } from './expectTruth.ts'
 import { type Blocks, readBlocks, type TrueTransaction } from './readTruth.ts'
 import { createTransport, createValidator } from './scripted/createValidator.ts'
@@ -38,7 +38,12 @@ it(`${histories} random histories are what walking every block finds: none missi
     const { service, wallets, blocks, close } = await play(seed + at)
     for (const wallet of wallets) {
       const truth = blocks.historyOf(wallet)
-      expectTruth(await askHistory(service, wallet), truth, `ledger ${seed + at}, wallet ${wallet}`)
+      const what = `ledger ${seed + at}, wallet ${wallet}`
+      expectTruth(await askHistory(service, wallet), truth, what)
+      const { verdict, findings, ...certificate } = await askCertificate(service, wallet)
+      expect({ verdict, findings, transactions: certificate.transactions }, what).toEqual({
+        ...{ verdict: 'proven', findings: [], transactions: truth.length }
+      })
       transactions += truth.length
       unnamed += truth.filter(({ lamports }) => lamports === undefined).length
     }

@@ -36,10 +36,16 @@ export type EvmMethod = ${union(methods.filter(each => !each.isChainless && each
 /** The methods of Solana. */
 export type SolanaMethod = ${union(methods.filter(each => !each.isChainless && each.endpoints.includes('/solana')))}
 
-/** The name that each method of the document has in the client, by its name on the wire. */
+/** The name that each method of the document has in the client, by its name on the wire; of one with a form for each endpoint, the first. */
 export interface WireNames {
-${methods.map(({ name, method }) => `  /** In the client \`${name}\`. */\n  '${method.name}': '${name}'`).join('\n')}
+${methods
+  .filter(({ formOf }) => !formOf)
+  .map(({ name, method }) => `  /** In the client \`${name}\`. */\n  '${method.name}': '${name}'`)
+  .join('\n')}
 }
+
+/** The methods that answer in another form at another endpoint, by their names on the wire. */
+export type FormedName = ${methods.flatMap(({ formOf, method }) => (formOf ? [`'${method['x-wire-name']}'`] : [])).join(' | ') || 'never'}
 
 /** Every method of the document, as a function. They need no \`this\`. */
 export interface Methods<Chain, Int64 extends number | string | bigint = number, Address extends string = string> {
@@ -125,7 +131,7 @@ function exampleArguments({ example }: ClientMethod): string {
 
 /** The docstring of a method, for whoever calls it in this way. */
 export function documentation(method: ClientMethod, example: string, indent = ''): string {
-  const { summary, description, errors = [], name: wireName } = method.method
+  const { summary, description, errors = [], name: documentName } = method.method
   const { resultDescription, int64, rounded, amounts } = method
   const twins = int64.map(path => `\`${path}\``).join(', ')
   const parts = [
@@ -143,7 +149,7 @@ export function documentation(method: ClientMethod, example: string, indent = ''
     ...(method.method['x-extension'] ? ['@remarks An extension: not every host has it.'] : []),
     '@example',
     example,
-    `@see spec/openrpc.json ${wireName}`
+    `@see spec/openrpc.json ${documentName}`
   ]
   const lines = parts.flatMap(part => (part === example ? [part] : wrap(part, 116 - indent.length)))
   return [`${indent}/**`, ...lines.map(line => `${indent} * ${line}`.trimEnd()), `${indent} */`].join('\n')

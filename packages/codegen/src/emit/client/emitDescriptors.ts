@@ -44,11 +44,13 @@ export const solanaMethods: readonly Method[] = [${names('/solana')}]
 }
 
 function describe(method: ClientMethod): object {
-  const { name, endpoints, isChainless, positions, result, int64, rounded, amounts, texts } = method
-  const { name: wireName, 'x-prefixed': prefixed } = method.method
+  const { name, formOf, endpoints, isChainless, positions, result, int64, rounded, amounts, texts } = method
+  const { name: documentName, 'x-prefixed': prefixed } = method.method
+  const wireName = formOf ?? (prefixed ? name : documentName)
   return {
     name,
-    ...(prefixed ? { prefixed } : wireName !== name && { wireName }),
+    ...(wireName !== name && { wireName }),
+    ...(prefixed && { prefixed }),
     endpoints,
     ...(isChainless && { chainless: true }),
     ...(positions.length > 0 && { params: positions.map(describePosition) }),

@@ -29,6 +29,8 @@ export type Position = Argument | { readonly options: readonly Argument[] }
 export interface ClientMethod {
   readonly method: Method
   readonly name: string
+  /** The client's name of the method that it is a form of, at another endpoint; absent: it is none. */
+  readonly formOf?: string
   /** Name of the type of its arguments. */
   readonly argumentsType: string
   readonly positions: readonly Position[]
@@ -65,7 +67,8 @@ export function readClientMethod(document: ServiceDocument, method: Method): Cli
   const hasTwin = ({ holder, name }: Integer) => `${name}String` in (holder.properties ?? {})
   return {
     method,
-    name: clientName(document, method),
+    name: clientName(document, method, method.name),
+    ...(method['x-wire-name'] && { formOf: clientName(document, method, method['x-wire-name']) }),
     argumentsType: nameOf(method['x-params-schema']).replace(/Params$/, 'Arguments'),
     positions,
     endpoints: endpointsOf(method),
@@ -83,7 +86,7 @@ export function readClientMethod(document: ServiceDocument, method: Method): Cli
 }
 
 /** The name without the host's prefix, and without a namespace such as `rpc.`. */
-function clientName(document: ServiceDocument, { name, 'x-prefixed': prefixed }: Method): string {
+function clientName(document: ServiceDocument, { 'x-prefixed': prefixed }: Method, name: string): string {
   return prefixed
     ? name.slice(document['x-method-prefix'].default.length)
     : name.slice(name.lastIndexOf('.') + 1)

@@ -22,7 +22,11 @@ export function emitMethodPage(document: ServiceDocument, method: Method): strin
     ['Errors of its own', (method.errors ?? []).map(error => links.reason(nameOf(error))).join(', ')]
   ]
   const [first, ...others] = examplesOf(document, method)
-  const parts = [`# ${method.name}`, `${method.summary} ${method.description}`]
+  const { 'x-wire-name': wireName = method.name } = method
+  const title = wireName === method.name ? wireName : `${wireName} on ${endpointsOf(method)}`
+  const parts = [`# ${title}`, `${method.summary} ${method.description}`]
+  if (wireName !== method.name)
+    parts.push(`On the wire \`${wireName}\`; \`${method.name}\` names this form of it in code.`)
   if (method['x-extension']) parts.push('*Extension*: the service document does not have this method.')
   parts.push(table(['', ''], facts), '## Example')
   if (first) parts.push(`${first.name}:`, exchange(document, method, first))
@@ -43,7 +47,7 @@ export function emitMethodPage(document: ServiceDocument, method: Method): strin
 function exchange(document: ServiceDocument, method: Method, example: CallExample): string {
   const { endpoint, chainId, params, result, cursors } = example
   const echo = document['x-endpoints'].find(({ path }) => path === endpoint)?.responseChainId === 'echo'
-  const request = { jsonrpc: '2.0', id: 1, method: method.name, chainId, params }
+  const request = { jsonrpc: '2.0', id: 1, method: method['x-wire-name'] ?? method.name, chainId, params }
   if (cursors) return `${json(request)}\n\nThe events:\n\n${events(cursors, result as unknown[])}`
   const answer = { jsonrpc: '2.0', id: 1, ...(echo ? { chainId } : {}), result }
   return `${json(request)}\n\nThe answer:\n\n${json(answer)}`

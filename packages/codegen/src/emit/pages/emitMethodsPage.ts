@@ -6,7 +6,7 @@ import { createLinks, methodsPage } from './placeTypes.ts'
 export function emitMethodsPage(document: ServiceDocument): string {
   const links = createLinks(document, methodsPage)
   const methods = document.methods.map(({ name, summary, ...method }) => [
-    links.method(name),
+    links.method(name, method['x-wire-name']),
     endpointsOf({ name, ...method })
       .map(code)
       .join(' and '),

@@ -64,8 +64,8 @@ export interface Links {
   type: (schema: Schema | Reference) => string
   /** An error case by its reason. */
   reason: (reason: string) => string
-  /** The page of a method. */
-  method: (name: string) => string
+  /** The page of a method. @param wireName - Its name on the wire, where that is not its name. */
+  method: (name: string, wireName?: string) => string
 }
 
 /** The links of a page. */
@@ -82,7 +82,7 @@ export function createLinks(document: ServiceDocument, page: string): Links {
   return {
     type,
     reason: reason => `[\`${reason}\`](${to(errorsPage)}#${reason.toLowerCase()})`,
-    method: name => `[\`${name}\`](${to(pageOf(name))})`
+    method: (name, wireName = name) => `[\`${wireName}\`](${to(pageOf(name))})`
   }
 }
 

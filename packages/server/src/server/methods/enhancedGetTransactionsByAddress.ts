@@ -43,7 +43,7 @@ export function createEnhancedGetTransactionsByAddress({
 }
 
 /** @throws {Refusal} INVALID_PARAMS: 32 to 44 base58 characters may still be no 32 bytes, which a pattern cannot check. */
-function requireSolanaAddress(address: string): void {
+export function requireSolanaAddress(address: string): void {
   if (parseSolanaAddress(address) !== undefined) return
   throw new Refusal('INVALID_PARAMS', 'address must be base58 of 32 bytes.', { path: '/params/0' })
 }

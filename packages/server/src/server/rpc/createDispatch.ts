@@ -121,8 +121,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function findMethod({ value }: RawRequest, { endpoint }: CallOrigin): MethodName {
     const name = String(Reflect.get(value as object, 'method'))
-    const method = methodOfWireName(name, methodPrefix)
-    if (method === undefined || !methodFacts[method].endpoints.includes(endpoint)) {
+    const method = methodOfWireName(name, methodPrefix, endpoint)
+    if (method === undefined) {
       throw new Refusal('METHOD_NOT_FOUND', `${endpoint} has no method ${JSON.stringify(shorten(name))}.`, {})
     }
     return method

@@ -34,6 +34,7 @@ import { createGetSyncStatus } from '../methods/svc_getSyncStatus.ts'
 import { createGetTokensAndNFTs } from '../methods/svc_getTokensAndNFTs.ts'
 import { createGetTransactionsByAddress } from '../methods/svc_getTransactionsByAddress.ts'
 import { createVerifyHistory } from '../methods/svc_verifyHistory.ts'
+import { createVerifySolanaHistory } from '../methods/svc_verifySolanaHistory.ts'
 import { createWatchAddresses } from '../methods/svc_watchAddresses.ts'
 import { openMetadataSources } from './openMetadataSources.ts'
 import type { Stores } from './openStores.ts'
@@ -219,7 +220,8 @@ export async function startParts(
         chains: evmById,
         formatAddress: createAddressFormat(),
         clock: systemClock
-      })
+      }),
+      svc_verifySolanaHistory: createVerifySolanaHistory({ chains: solanaById, maxUnpaged })
     },
     figures: {
       chainStates: () =>

@@ -297,7 +297,7 @@ function accountsName(wallet: string): string {
 function tooMany(maxUnpaged: number): Refusal {
   return new Refusal(
     'TOO_MANY_RESULTS',
-    `The history has more than ${maxUnpaged} records: ask for pages with limit and before.`,
+    `The history has more than ${maxUnpaged} records: ask for pages with limit and before, each of which names its own gaps.`,
     { maxUnpaged }
   )
 }

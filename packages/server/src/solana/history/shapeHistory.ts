@@ -32,7 +32,8 @@ function reasonOf(fromSlot: number | undefined): 'genesis' | 'pruned' | 'unknown
   return fromSlot <= 1 ? 'genesis' : 'pruned'
 }
 
-function shapeGap({ account, mint, older, newer, post, pre, cause }: Gap): SolanaGap {
+/** Shapes a gap to the document. */
+export function shapeGap({ account, mint, older, newer, post, pre, cause }: Gap): SolanaGap {
   return {
     account,
     ...present({ mint, older: older?.transaction.signature, newer: newer?.transaction.signature }),
