@@ -29,18 +29,24 @@ export function failureSuite(portfolio: () => Portfolio): void {
     await close()
   })
 
-  test('what was read before stays when the service goes away, and is called old', async () => {
-    const { open, stack } = portfolio()
+  test('what was read before stays when the service goes away, is called old, and goes on as before', async () => {
+    const { open, passage, evm } = portfolio()
     const { chainId, address } = alice()
     const { page, close } = await open({ hash: `#/${chainId}/${address}` })
     await balance(page).waitFor()
-    await page.route(`${stack.serviceUrl}/**`, route => route.abort('connectionrefused'))
+    await page.locator('.record').first().waitFor()
+    passage.cut()
     await title(page, 'The service cannot be reached').waitFor()
     await page.locator('.head').getByText('What you see was read').waitFor()
+    await page.locator('.timeline .noticeTitle', { hasText: 'The service cannot be reached' }).waitFor()
     expect(await balance(page).count()).toBe(1)
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    const { hash } = await evm.driver.send({ label: 'meanwhile', from: 'erin', to: address, valueWei: 1n })
+    passage.mend()
     // By itself.
     await title(page, 'The service cannot be reached').waitFor({ state: 'detached' })
+    await page.locator(`[data-hash="${hash}"]`).waitFor()
+    await evm.driver.mine()
+    await page.locator(`[data-hash="${hash}"][data-state="success"]`).waitFor()
     await close()
   })
 

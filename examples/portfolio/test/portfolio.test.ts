@@ -7,6 +7,7 @@ import { holdingsSuite } from './holdingsSuite.ts'
 import { hostileSuite } from './hostileSuite.ts'
 import { keyboardSuite } from './keyboardSuite.ts'
 import { solanaSuite } from './solanaSuite.ts'
+import { streamSuite } from './streamSuite.ts'
 import { type Portfolio, startPortfolio } from './support/startPortfolio.ts'
 import { timelineSuite } from './timelineSuite.ts'
 
@@ -33,6 +34,7 @@ describe.skipIf(noChromium)(
     describe('what is built', () => buildSuite(portfolio))
     describe('holdings', () => holdingsSuite(portfolio))
     describe('transactions', () => timelineSuite(portfolio))
+    describe('what is followed', () => streamSuite(portfolio))
     describe('history on Solana', () => solanaSuite(portfolio))
     describe('what strangers wrote', () => hostileSuite(portfolio))
     describe('when something fails', () => failureSuite(portfolio))

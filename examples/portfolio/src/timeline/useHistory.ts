@@ -1,7 +1,7 @@
 import type { Client } from '@chain-data/client/fetch'
 import {
   createLiveHistory,
-  createPolling,
+  createStreaming,
   type HistorySnapshot,
   type LiveHistory
 } from '@chain-data/client/history'
@@ -34,7 +34,8 @@ export function useHistory(route: AccountRoute): AccountHistory {
   return useSyncExternalStore(list.subscribe, getHistory)
 }
 
-function listOf(client: Client, { chainId, address }: AccountRoute): AccountList {
+/** The list of an account, the same one for every component. */
+export function listOf(client: Client, { chainId, address }: AccountRoute): AccountList {
   const lists = kept.get(client) ?? new Map<string, AccountList>()
   kept.set(client, lists)
   const key = `${chainId} ${address.toLowerCase()}`
@@ -53,7 +54,7 @@ function listOf(client: Client, { chainId, address }: AccountRoute): AccountList
 function createList(client: Client, { chainId, address }: AccountRoute): AccountList {
   const list = createLiveHistory(client, {
     ...{ chainId, address, include: ['transfers', 'internal'] },
-    feed: createPolling(settings.pollMs)
+    feed: createStreaming(settings.pollMs)
   })
   let history: AccountHistory = { snapshot: list.getSnapshot(), changes: noChanges, list }
   return {

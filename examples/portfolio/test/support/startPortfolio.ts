@@ -8,13 +8,17 @@ import { findChromium, startChromium } from '../../../../packages/client/test/ru
 import { type Stack, startStack } from '../../stack/startStack.ts'
 import { buildPage } from './buildPage.ts'
 import { servePage } from './servePage.ts'
+import { type Passage, startPassage } from './startPassage.ts'
 
 /** A chain that the page offers and the service does not serve. */
 export const unservedChainId = 1
 
 /** Everything that the browser tests share: it is started once. */
 export interface Portfolio {
+  /** Its `serviceUrl` is the one of `passage`, as for the page. */
   readonly stack: Stack
+  /** Between the page and the service. */
+  readonly passage: Passage
   /** Moves the chain on: `evm.driver.send`, `mine`, `reorg`. Its `world` is the truth. */
   readonly evm: EvmDevnet
   /** With a slash at its end. */
@@ -68,14 +72,25 @@ export async function startPortfolio(): Promise<Portfolio> {
     const host = await servePage(folder)
     ends.push(() => host.stop())
     const pageUrl = host.url
-    const stack = await startStack({ port: 0, pageOrigins: [new URL(pageUrl).origin] })
-    ends.push(() => stack.stop())
+    const started = await startStack({ port: 0, pageOrigins: [new URL(pageUrl).origin] })
+    ends.push(() => started.stop())
+    const passage = await startPassage(started.serviceUrl)
+    ends.push(() => passage.stop())
+    const stack = { ...started, serviceUrl: passage.url }
     const { evm } = stack.devnet
     if (evm === undefined) throw new Error('the devnet came without its EVM node')
     await buildPage(pageEnvironment(stack), folder)
     const browser = await startChromium(executablePath)
     ends.push(() => browser.close())
-    return { stack, evm, pageUrl, folder, open: options => openPage(browser, pageUrl, options), stop }
+    return {
+      stack,
+      passage,
+      evm,
+      pageUrl,
+      folder,
+      open: options => openPage(browser, pageUrl, options),
+      stop
+    }
   } catch (error) {
     await stop()
     throw error
@@ -83,11 +98,12 @@ export async function startPortfolio(): Promise<Portfolio> {
 }
 
 /** As while developing, with one more chain and a quicker pace. */
-function pageEnvironment({ environment }: Stack): Record<string, string> {
+function pageEnvironment({ environment, serviceUrl }: Stack): Record<string, string> {
   const chains = JSON.parse(environment.VITE_CHAIN_DATA_CHAINS ?? '[]') as unknown[]
   const unserved = { id: unservedChainId, family: 'evm', name: 'Ethereum', symbol: 'ETH', decimals: 18 }
   return {
     ...environment,
+    VITE_CHAIN_DATA_URL: serviceUrl,
     VITE_CHAIN_DATA_CHAINS: JSON.stringify([...chains, unserved]),
     VITE_CHAIN_DATA_POLL_MS: '500'
   }

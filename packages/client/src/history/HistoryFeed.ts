@@ -9,7 +9,7 @@ import type { HistoryClient } from './createReader.ts'
  */
 export interface HistoryFeed {
   /**
-   * Begins to watch the address, when the list gets its first subscriber.
+   * Begins to watch the address, when the list has a subscriber and is visible.
    *
    * @param changed - To be called when the history may have changed.
    * @param list - The list that is to be watched for.

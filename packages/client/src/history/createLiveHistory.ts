@@ -20,7 +20,7 @@ export interface LiveHistoryOptions {
    * `createStreaming()`: when the service reports a change, where it offers that.
    */
   readonly feed?: HistoryFeed | undefined
-  /** Nothing is read by itself while this is not visible. Default: the page's own visibility, where there is a page. */
+  /** While this is not visible, nothing is read by itself and the feed is ended. Default: the page's own visibility, where there is a page. */
   readonly visibility?: Visibility | undefined
 }
 
@@ -85,7 +85,8 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   let dueMs = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let endPause = () => {}
-  let stopWatching: (() => void) | undefined
+  let endFeed: (() => void) | undefined
+  let endVisibility = () => {}
 
   /** The readers run one after the other. */
   function takeTurn(read: () => Promise<void>): Promise<void> {
@@ -216,10 +217,24 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     return loadingOlder
   }
 
+  /** A feed may hold a connection, of which a browser has few for all its pages: only a list that is seen has one. */
+  function follow(): void {
+    if (!listeners.size || !visibility.isVisible()) {
+      endFeed?.()
+      endFeed = undefined
+      publish()
+    } else if (!endFeed) {
+      // What was reported meanwhile is not known.
+      if (!reading && dueMs === Number.POSITIVE_INFINITY) dueMs = 0
+      const { chainId, address } = options
+      endFeed = feed.start(changed, { client, chainId, address, unchangedTo })
+    }
+    plan()
+  }
+
   function stop(): void {
-    clearTimeout(timer)
-    stopWatching?.()
-    stopWatching = undefined
+    endVisibility()
+    follow()
   }
 
   return {
@@ -227,20 +242,9 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
       if (ending.signal.aborted) return () => {}
       // The same function may subscribe twice.
       const own = () => listener()
+      if (!listeners.size) endVisibility = visibility.subscribe(follow)
       listeners.add(own)
-      if (!stopWatching) {
-        // What was reported meanwhile is not known.
-        if (!reading && dueMs === Number.POSITIVE_INFINITY) dueMs = 0
-        const { chainId, address } = options
-        const ends = [
-          feed.start(changed, { client, chainId, address, unchangedTo }),
-          visibility.subscribe(plan)
-        ]
-        stopWatching = () => {
-          for (const end of ends) end()
-        }
-        plan()
-      }
+      follow()
       return () => {
         listeners.delete(own)
         if (!listeners.size) stop()

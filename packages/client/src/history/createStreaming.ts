@@ -11,7 +11,8 @@ import { createPolling, type FedList, type HistoryFeed } from './HistoryFeed.ts'
  *
  * @param pollMs - Milliseconds between an answer and the next call while it polls. Default 4 000.
  * @returns A feed for one list.
- * @remarks Each list holds one connection while somebody is subscribed to it; HTTP/1.1 gives a page six to a host.
+ * @remarks Each list holds one connection while somebody is subscribed to it and it is visible. Over HTTP/1.1 a browser has six to a
+ *   host, for all its tabs together.
  * @example
  * const history = createLiveHistory(client, { chainId: 1, address, feed: createStreaming() })
  */

@@ -132,6 +132,34 @@ describe('reading', () => {
     expect(calls.length).toBeGreaterThan(1)
   })
 
+  test('ends its feed while nobody sees the list, and begins it again with a reading', async () => {
+    let isVisible = true
+    let changed = () => {}
+    const visibility: Visibility = {
+      isVisible: () => isVisible,
+      subscribe(listener) {
+        changed = listener
+        return () => {}
+      }
+    }
+    const stop = vi.fn()
+    const start = vi.fn(() => stop)
+    const feed: HistoryFeed = { start, waitMs: () => Number.POSITIVE_INFINITY }
+    const { calls, unsubscribe } = await watch({ visibility, feed })
+    isVisible = false
+    changed()
+    expect([start.mock.calls.length, stop.mock.calls.length]).toEqual([1, 1])
+    isVisible = true
+    changed()
+    await pass(0)
+    expect([start.mock.calls.length, stop.mock.calls.length]).toEqual([2, 1])
+    expect(calls.filter(({ method }) => method === 'history')).toHaveLength(2)
+    unsubscribe()
+    expect(stop).toHaveBeenCalledTimes(2)
+    changed()
+    expect(start).toHaveBeenCalledTimes(2)
+  })
+
   test('follows a feed that reports changes, also those that come while it reads', async () => {
     let report = () => {}
     const stop = vi.fn()
