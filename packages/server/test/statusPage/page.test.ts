@@ -5,8 +5,8 @@ import type { StatusReport } from '../../src/server/http/statusPage/StatusReport
 import { chainWith, reportOf, states } from './reports.ts'
 
 /** The page over one report, as text without markup, and as it is. */
-async function pageOf(report: StatusReport) {
-  const page = await createStatusPages({ report: () => report }).get('/')?.()
+async function pageOf(report: StatusReport, documentation?: string) {
+  const page = await createStatusPages({ report: () => report, documentation }).get('/')?.()
   if (typeof page?.body !== 'string') throw new Error('the page is no text')
   return { headers: page.headers, markup: page.body, ...readPage(page.body) }
 }
@@ -43,7 +43,7 @@ describe('the line on top says', () => {
     [
       'littleSpace',
       'Chain 1 is in sync, and little space is left on its disk: 3 GiB',
-      ['Little space', 'Free on it']
+      ['Little space', 'Free on disk']
     ],
     ['onlyAnswers', 'Chain 1 is in sync', ['another server; this one only answers']],
     ['notHeardOf', 'Chain 1 waits for a word of the server that indexes it', ['only answers']],
@@ -94,10 +94,13 @@ describe('the line on top says', () => {
       words
     ])
     expect(links).toEqual([
-      ['chain-12', 'Chain 12: Behind'],
       ['chain-31', 'Chain 31: Stalled'],
-      ['chain-101', 'Solana cluster 101: Silent']
+      ['chain-101', 'Solana cluster 101: Silent'],
+      ['chain-12', 'Chain 12: Behind']
     ])
+    const cards = [...body.matchAll(/<article class="card" id="([^"]*)"/g)].map(([, id]) => id)
+    expect(cards.slice(0, 5)).toEqual(['chain-31', 'chain-101', 'chain-12', 'chain-1', 'chain-2'])
+    expect(cards).toHaveLength(41)
     for (const [id] of links) expect(body.split(`id="${id}"`)).toHaveLength(2)
     expect((await pageOf(reportOf(chains.slice(0, 11)))).markup).not.toContain('<li><a href="#chain-1')
   })
@@ -114,7 +117,7 @@ describe('the page', () => {
   test('says nothing of now from what was so before a gap', async () => {
     const report = reportOf([chainWith({ phase: 'stalled', problem: 'silent' })])
     const [series] = report.charts.evm
-    const before = (series?.lagBlocks ?? []).slice(0, -10)
+    const before = (series?.lagBlocks ?? []).map(([at], place) => [at, place] as const).slice(0, -10)
     const evm = [{ chainId: 1, lagBlocks: before, blocksPerSecond: [] }]
     const { text } = await pageOf({ ...report, charts: { ...report.charts, p95Ms: before, evm } })
     expect(text).toContain('Lag: not known now')
@@ -127,8 +130,8 @@ describe('the page', () => {
     const at = (secondsAgo: number) => report.server.nowSeconds - secondsAgo
     const lagBlocks = [
       [at(300), 0],
-      [at(290), 5],
-      [at(120), 5],
+      [at(290), 50],
+      [at(120), 50],
       [at(10), 0],
       [at(0), 0]
     ] as const
@@ -141,6 +144,20 @@ describe('the page', () => {
       'MpLp'
     ])
     expect(rate).toBe('')
+  })
+
+  test.each([
+    ['inSync', 2],
+    ['stalled', 2],
+    ['indexing', 4]
+  ] as const)('draws charts only of what moved: in the state %s %i', async (state, count) => {
+    const report = states[state] as StatusReport
+    const { charts } = report
+    const { tags } = await pageOf(report)
+    expect(tags.filter(tag => tag.startsWith('<figure'))).toHaveLength(count)
+    const still = { ...charts, callsPerSecond: [[report.server.nowSeconds, 0]], p95Ms: [] } as const
+    const quiet = await pageOf({ ...report, charts: still })
+    expect(quiet.tags.filter(tag => tag.startsWith('<figure'))).toHaveLength(count - 2)
   })
 
   test('shows what a node says of itself as text', async () => {
@@ -178,8 +195,6 @@ describe('the page', () => {
     const { tags } = readPage(markup)
     expect(tags.filter(tag => /\s(style|on\w+)=/.test(tag))).toEqual([])
     const elsewhere = tags.filter(tag => /\s(src|href)="(?!#|data:image\/svg)/.test(tag))
-    // A link loads nothing.
-    expect(elsewhere.filter(tag => !tag.startsWith('<a '))).toEqual([])
     expect(elsewhere).toEqual([])
   })
 
@@ -209,16 +224,17 @@ describe('the page', () => {
     expect(open).toEqual([])
   })
 
-  test('names the endpoints that are served, no other one, and says where calls are explained', async () => {
-    const footerOf = async (state: string) => {
-      const { markup } = await pageOf(states[state] as StatusReport)
+  test('names the endpoints that are served, no other one, and links the documentation', async () => {
+    const footerOf = async (state: string, documentation?: string) => {
+      const { markup } = await pageOf(states[state] as StatusReport, documentation)
       return /<footer.*<\/footer>/s.exec(markup)?.[0] ?? ''
     }
     expect(await footerOf('inSync')).toMatch(/\/evm-chain.*\/solana/)
     expect(await footerOf('solanaOnly')).not.toContain('/evm-chain')
     expect(await footerOf('stalled')).not.toContain('/solana')
-    expect(await footerOf('inSync')).toContain(
-      'How to call it: the README of <code>@chain-data/client</code>.'
+    expect(await footerOf('inSync')).toContain('Documentation: <code>docs/README.md</code> of the source.')
+    expect(await footerOf('inSync', 'https://docs.real.dev/?a&b"')).toContain(
+      '<a href="https://docs.real.dev/?a&#38;b&#34;" rel="noreferrer">Documentation</a>'
     )
   })
 

@@ -67,10 +67,13 @@ export function createOperatorPages(options: {
     })
   }
   if (!served.status) return { pages, health, stop() {} }
-  const { version } = packageFile
+  // A release names its homepage, a checkout of the source does not.
+  const { version, homepage: documentation }: { version: string; homepage?: string } = packageFile
   const recorder = createStatusRecorder({ ...sources, version, counts: metrics }, times.sampleMs)
   recorder.start()
-  for (const [path, page] of createStatusPages({ report: recorder.report, ...times })) pages.set(path, page)
+  for (const [path, page] of createStatusPages({ report: recorder.report, documentation, ...times })) {
+    pages.set(path, page)
+  }
   return { pages, health, stop: recorder.stop }
 }
 

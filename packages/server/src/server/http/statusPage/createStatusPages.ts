@@ -137,15 +137,17 @@ const icon =
  *
  * @param options.freshMs - how long one report is the answer to everybody, so that asking often costs nothing.
  * @param options.pollMs - how often an open page asks for itself again.
+ * @param options.documentation - URL of the documentation; absent where the package names none.
  */
 export function createStatusPages(options: {
   readonly report: () => StatusReport
   readonly freshMs?: number
   readonly pollMs?: number
+  readonly documentation?: string | undefined
 }): ReadonlyMap<string, () => Promise<StatusPage>> {
-  const { report: makeReport, freshMs = 1_000, pollMs = 5_000 } = options
+  const { report: makeReport, freshMs = 1_000, pollMs = 5_000, documentation } = options
   const report = keepFresh(makeReport, freshMs)
-  const page = keepFresh(() => renderPage(report(), pollMs).markup, freshMs)
+  const page = keepFresh(() => renderPage(report(), pollMs, documentation).markup, freshMs)
   const feed = keepFresh(() => JSON.stringify(report()), freshMs)
   const json = { 'content-type': 'application/json' }
   return new Map<string, () => Promise<StatusPage>>([
@@ -154,7 +156,7 @@ export function createStatusPages(options: {
   ])
 }
 
-function renderPage(report: StatusReport, pollMs: number): Html {
+function renderPage(report: StatusReport, pollMs: number, documentation: string | undefined): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -174,7 +176,7 @@ function renderPage(report: StatusReport, pollMs: number): Html {
 <main data-now-seconds="${report.server.nowSeconds}">
 ${renderReport(report)}
 </main>
-<footer class="note">${renderFooter(report)}</footer>
+<footer class="note">${renderFooter(report, documentation)}</footer>
 </div>
 <template id="silence">${renderSilence()}</template>
 </body>

@@ -20,7 +20,7 @@ const maxReasonLength = 300
 const usualLagBlocks = 5
 
 /** Judges one EVM chain by what is most pressing. */
-export function judgeEvmChain(chain: EvmChainStatus): Verdict {
+function judgeEvmChain(chain: EvmChainStatus): Verdict {
   const name = chain.label
   const { phase, rollingBackTo, lagBlocks, stalledSinceSeconds, percent, etaSeconds, problem, freeBytes } =
     chain
@@ -61,7 +61,7 @@ export function judgeEvmChain(chain: EvmChainStatus): Verdict {
 }
 
 /** Judges whether the node of a Solana cluster answers. */
-export function judgeSolanaCluster({ chainId, phase, problem }: StatusReport['solana'][number]): Verdict {
+function judgeSolanaCluster({ chainId, phase, problem }: StatusReport['solana'][number]): Verdict {
   const name = html`Solana cluster ${chainId}`
   if (phase === 'following') return verdict('good', 'Answers', html`${name} answers`)
   if (phase === 'starting') return verdict('waiting', 'Asking', html`${name} is being asked`)
@@ -75,9 +75,34 @@ export interface Answer extends Verdict {
   readonly troubled?: readonly { readonly chainId: number; readonly words: string }[]
 }
 
+/** A chain or cluster of the report with its verdict. */
+export interface JudgedChain {
+  readonly chainId: number
+  readonly label: string
+  readonly verdict: Verdict
+  /** Absent for a Solana cluster. */
+  readonly evm?: EvmChainStatus
+  readonly solana?: StatusReport['solana'][number]
+}
+
 /** With more chains than this, one that is not in order may be far down the page. */
 const easilySeen = 2
 const order: readonly Tone[] = ['bad', 'waiting', 'good']
+
+/** Judges every chain. Returns the worst first, and equally good ones in the order of the configuration. */
+export function judgeChains({ evm, solana }: Pick<StatusReport, 'evm' | 'solana'>): readonly JudgedChain[] {
+  const chains: JudgedChain[] = [
+    ...evm.map(chain => ({
+      ...{ chainId: chain.chainId, label: chain.label, verdict: judgeEvmChain(chain) },
+      evm: chain
+    })),
+    ...solana.map(cluster => ({
+      ...{ chainId: cluster.chainId, label: `Solana cluster ${cluster.chainId}` },
+      ...{ verdict: judgeSolanaCluster(cluster), solana: cluster }
+    }))
+  ]
+  return chains.toSorted((a, b) => order.indexOf(a.verdict.tone) - order.indexOf(b.verdict.tone))
+}
 
 /** Judges the server by its worst chain. */
 export function judgeServer({ server, evm, solana }: StatusReport): Answer {
@@ -85,16 +110,8 @@ export function judgeServer({ server, evm, solana }: StatusReport): Answer {
     const sentence = html`The server is shutting down: answers under way are finished, new calls are refused`
     return verdict('waiting', 'Closing', sentence)
   }
-  const chains = [
-    ...evm.map(chain => ({ chainId: chain.chainId, label: chain.label, verdict: judgeEvmChain(chain) })),
-    ...solana.map(cluster => ({
-      chainId: cluster.chainId,
-      label: `Solana cluster ${cluster.chainId}`,
-      verdict: judgeSolanaCluster(cluster)
-    }))
-  ]
-  const verdicts = chains.map(({ verdict }) => verdict)
-  const worst = verdicts.toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0]
+  const chains = judgeChains({ evm, solana })
+  const worst = chains[0]?.verdict
   if (worst === undefined) return verdict('waiting', 'No chains', html`No chain is served`)
   if (worst.tone === 'good') {
     return verdict('good', evm.length > 0 ? 'In sync' : 'Answers', praise(evm, solana))

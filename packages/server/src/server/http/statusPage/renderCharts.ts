@@ -11,24 +11,36 @@ interface Axis {
   readonly everySeconds: number
 }
 
-/** Draws the two charts of an EVM chain. */
-export function renderChainCharts(report: StatusReport, series: StatusReport['charts']['evm'][number]): Html {
+/** Draws the charts of an EVM chain, of what has moved; none while it follows its node at the chain's own pace. */
+export function renderChainCharts(
+  report: StatusReport,
+  series: StatusReport['charts']['evm'][number]
+): HtmlPart {
   const axis = axisOf(report)
   const { lagBlocks, blocksPerSecond } = series
-  return html`<div class="charts">${[
-    renderChart(axis, lagBlocks, 'blocks', lagFinding(lagBlocks, axis), usualTop),
-    renderChart(axis, blocksPerSecond, 'blocks/s', rateFinding(blocksPerSecond, 'block', 'indexed'))
-  ]}</div>`
+  const isBehind = largest(lagBlocks) > usualTop
+  return wrap([
+    isBehind && renderChart(axis, lagBlocks, 'blocks', lagFinding(lagBlocks, axis)),
+    // The rate of a chain in sync is the chain's own.
+    isBehind &&
+      renderChart(axis, blocksPerSecond, 'blocks/s', rateFinding(blocksPerSecond, 'block', 'indexed'))
+  ])
 }
 
-/** Draws the two charts of the callers. */
-export function renderCallCharts(report: StatusReport): Html {
+/** Draws the charts of the callers, of what has moved. */
+export function renderCallCharts(report: StatusReport): HtmlPart {
   const axis = axisOf(report)
   const { callsPerSecond, p95Ms } = report.charts
-  return html`<div class="charts">${[
-    renderChart(axis, callsPerSecond, 'calls/s', rateFinding(callsPerSecond, 'call', 'answered')),
-    renderChart(axis, p95Ms, 'ms', latencyFinding(p95Ms, axis))
-  ]}</div>`
+  return wrap([
+    largest(callsPerSecond) > 0 &&
+      renderChart(axis, callsPerSecond, 'calls/s', rateFinding(callsPerSecond, 'call', 'answered')),
+    p95Ms.length > 1 && renderChart(axis, p95Ms, 'ms', latencyFinding(p95Ms, axis))
+  ])
+}
+
+function wrap(charts: readonly (Html | false)[]): HtmlPart {
+  const drawn = charts.filter(chart => chart !== false)
+  return drawn.length > 0 && html`<div class="charts">${drawn}</div>`
 }
 
 function axisOf({ server, charts }: StatusReport): Axis {
@@ -40,9 +52,7 @@ function lagFinding(points: readonly ChartPoint[], axis: Axis): HtmlPart {
   const [first, last] = [points[0]?.[1], points.at(-1)?.[1]]
   if (first === undefined || last === undefined) return 'Lag: not measured yet'
   if (!isCurrent(points, axis)) return 'Lag: not known now'
-  const max = largest(points)
-  if (max === 0) return 'No lag'
-  if (max <= usualTop) return html`Never more than ${count(max, 'block')} behind`
+  if (last === 0) return html`Caught up, ${count(largest(points), 'block')} behind at most`
   return html`${count(last, 'block')} behind, ${last < first ? 'falling' : last > first ? 'rising' : 'steady'}`
 }
 
@@ -74,22 +84,16 @@ function largest(points: readonly ChartPoint[]): number {
 /** Finer than the drawing on any screen, so that whole numbers do. */
 const width = 720
 const height = 160
-/** The axis of a lag goes up to this at least, so that trifles do not look like trouble. */
+/** A chain was never further behind in half an hour: its charts are not drawn. */
 const usualTop = 5
 
 /**
  * Draws a line chart whose title states the finding. Its axes begin at zero and carry their unit; labels are text beside
  * the drawing, so that they are never stretched.
  */
-function renderChart(
-  axis: Axis,
-  points: readonly ChartPoint[],
-  unit: string,
-  finding: HtmlPart,
-  minTop = 0
-): Html {
+function renderChart(axis: Axis, points: readonly ChartPoint[], unit: string, finding: HtmlPart): Html {
   const { from, to, everySeconds } = axis
-  const top = Math.max(minTop, niceTop(largest(points)))
+  const top = niceTop(largest(points))
   const x = (seconds: number) => Math.round(((seconds - from) * width) / (to - from))
   const y = (value: number) => Math.round(height - 2 - (value * (height - 4)) / top)
   // Between two points further apart nothing was known, and nothing is drawn.

@@ -11,7 +11,7 @@ import {
   number,
   short
 } from './html.ts'
-import { judgeEvmChain, judgeServer, judgeSolanaCluster, type Tone, type Verdict } from './judgeChains.ts'
+import { type JudgedChain, judgeChains, judgeServer, type Tone } from './judgeChains.ts'
 import { renderCallCharts, renderChainCharts } from './renderCharts.ts'
 import type { EvmChainStatus, ServerStatus, StatusReport } from './StatusReport.ts'
 
@@ -25,27 +25,16 @@ const icons: Readonly<Record<Tone, string>> = {
 /** The methods, too, take an older poll of the pool for none. */
 const oldPoolSeconds = 15
 
-/** Renders the heading, the chains and the callers. */
+/** Renders the heading, the chains and the callers: chains that are not in order first. */
 export function renderReport(report: StatusReport): Html {
-  const chains = report.evm.map((chain, index) => {
-    const series = report.charts.evm[index]
-    return renderEvmChain(chain, series && renderChainCharts(report, series))
+  const chains = judgeChains(report).map(({ evm, solana, ...judged }) => {
+    if (evm !== undefined) {
+      const series = report.charts.evm.find(({ chainId }) => chainId === evm.chainId)
+      return renderEvmChain(evm, judged, series && renderChainCharts(report, series))
+    }
+    return solana && renderCard(judged, clusterFacts(solana))
   })
-  const clusters = report.solana.map(cluster => {
-    const facts = [
-      fact('Newest slot', numberOf(cluster.head)),
-      fact('Age of it', ageOf(cluster.headAgeSeconds)),
-      fact('Last answer', ago(cluster.answeredSecondsAgo)),
-      fact('Index', 'none: read live')
-    ]
-    return renderCard(
-      cluster.chainId,
-      `Solana cluster ${cluster.chainId}`,
-      judgeSolanaCluster(cluster),
-      facts
-    )
-  })
-  return html`<div id="answer" class="answer">${renderAnswer(report)}</div><section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}${clusters}</section><section aria-labelledby="server"><h2 id="server">Server</h2>${renderServer(report)}</section>`
+  return html`<div id="answer" class="answer">${renderAnswer(report)}</div><section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}</section><section aria-labelledby="server"><h2 id="server">Server</h2>${renderServer(report)}</section>`
 }
 
 /** Renders the heading for a server that does not answer; the page's script fills in both times. */
@@ -53,14 +42,22 @@ export function renderSilence(): Html {
   return html`${icon('bad')}<div><h1>Not reachable since <time></time></h1><p>Showing what was known at <time></time>. The page goes on trying.</p></div>`
 }
 
-/** Names the endpoints that are served, and the guide to calling them. */
-export function renderFooter({ evm, solana }: StatusReport): Html {
+/**
+ * Names the endpoints that are served, and links the documentation.
+ *
+ * @param documentation - absent where the package names no homepage: in a checkout of the source.
+ */
+export function renderFooter({ evm, solana }: StatusReport, documentation: string | undefined): Html {
   const paths = [evm.length > 0 && '/evm-chain', solana.length > 0 && '/solana'].filter(
     path => path !== false
   )
   const names = paths.map((path, index) => html`${index > 0 && ' and '}<code>${path}</code>`)
   const endpoints = paths.length > 0 && html`JSON-RPC 2.0 over POST at ${names}. `
-  return html`${endpoints}How to call it: the README of <code>@chain-data/client</code>.`
+  const link =
+    documentation === undefined
+      ? html`Documentation: <code>docs/README.md</code> of the source.`
+      : html`<a href="${documentation}" rel="noreferrer">Documentation</a>`
+  return html`${endpoints}${link}`
 }
 
 function renderAnswer(report: StatusReport): Html {
@@ -72,12 +69,12 @@ function renderAnswer(report: StatusReport): Html {
   return html`${icon(tone)}<div><h1>${sentence}</h1>${reason && html`<p class="reason">${reason}</p>`}<p>${more && `${more} `}${updated}</p>${list}</div>`
 }
 
-function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
+function renderEvmChain(chain: EvmChainStatus, judged: JudgedChain, charts: HtmlPart): Html {
   const { indexedTo, indexedFrom, nodes, webSockets, storeBytes, freeBytes, lastReorg, percent, etaSeconds } =
     chain
   const facts = [
     fact('Newest block', numberOf(chain.head)),
-    fact('Age of it', ageOf(chain.headAgeSeconds)),
+    fact('Block age', ageOf(chain.headAgeSeconds)),
     fact('Indexed to', numberOf(indexedTo)),
     fact('Finalized', numberOf(chain.finalized)),
     fact('Lag', lag(chain)),
@@ -89,7 +86,7 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
     webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
     chain.waiting && fact('Indexed by', indexedBy(chain)),
     storeBytes !== undefined && fact('Index on disk', bytes(storeBytes)),
-    freeBytes !== undefined && fact('Free on it', bytes(freeBytes)),
+    freeBytes !== undefined && fact('Free on disk', bytes(freeBytes)),
     lastReorg &&
       fact('Last reorg', html`${count(lastReorg.blocks, 'block')} at ${clock(lastReorg.atSeconds)}`),
     (indexedFrom ?? 0) > 0 && fact('Indexed from', numberOf(indexedFrom)),
@@ -101,19 +98,26 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
   const progress =
     !chain.backfilled &&
     html`<p class="progress"><progress max="100"${value} aria-label="First backfill of ${chain.label}"></progress><span>${done}</span></p>`
-  return renderCard(chain.chainId, chain.label, judgeEvmChain(chain), facts, [progress], charts)
+  return renderCard(judged, facts, [progress], charts)
+}
+
+function clusterFacts(cluster: StatusReport['solana'][number]): readonly Html[] {
+  return [
+    fact('Newest slot', numberOf(cluster.head)),
+    fact('Slot age', ageOf(cluster.headAgeSeconds)),
+    fact('Last answer', ago(cluster.answeredSecondsAgo)),
+    fact('Index', 'none: read live')
+  ]
 }
 
 function renderCard(
-  chainId: number,
-  name: string,
-  { tone, word, reason }: Verdict,
+  { chainId, label, verdict: { tone, word, reason } }: JudgedChain,
   facts: readonly HtmlPart[],
   above?: HtmlPart,
   below?: HtmlPart
 ): Html {
   const problem = reason !== undefined && html`<p class="problem">${reason}</p>`
-  return html`<article class="card" id="chain-${chainId}"><header><h3>${name}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${problem}${above}<dl>${facts}</dl>${below}</article>`
+  return html`<article class="card" id="chain-${chainId}"><header><h3>${label}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${problem}${above}<dl>${facts}</dl>${below}</article>`
 }
 
 function renderServer(report: StatusReport): Html {
