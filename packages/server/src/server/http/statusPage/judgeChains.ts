@@ -6,7 +6,7 @@ import type { EvmChainStatus, StatusReport } from './StatusReport.ts'
 export type Tone = 'good' | 'waiting' | 'bad'
 
 /** A judgement in one word, and in one sentence without a full stop. */
-export interface Verdict {
+interface Verdict {
   readonly tone: Tone
   readonly word: string
   readonly sentence: Html
