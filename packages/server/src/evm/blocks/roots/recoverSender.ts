@@ -9,9 +9,12 @@ export type RecoverSender = (signed: SignedPart) => Address | undefined
 
 let loaded: Promise<RecoverSender> | undefined
 
-/** Loads libsecp256k1 (as WebAssembly) at the first call: few processes need it. */
+/**
+ * Loads libsecp256k1 (as WebAssembly) at the first call: few processes need it. Its file is named, because the package's own
+ * entry also loads all else of the library, 30 MB in each thread.
+ */
 export function loadRecoverSender(): Promise<RecoverSender> {
-  loaded ??= import('@bitauth/libauth').then(async ({ instantiateSecp256k1 }) =>
+  loaded ??= import('@bitauth/libauth/build/lib/crypto/secp256k1.js').then(async ({ instantiateSecp256k1 }) =>
     createRecoverSender(await instantiateSecp256k1())
   )
   return loaded
