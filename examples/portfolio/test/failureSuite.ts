@@ -30,18 +30,19 @@ export function failureSuite(portfolio: () => Portfolio): void {
   })
 
   test('what was read before stays when the service goes away, is called old, and goes on as before', async () => {
-    const { open, passage, evm } = portfolio()
+    const { open, passage, serviceUrl, evm } = portfolio()
     const { chainId, address } = alice()
     const { page, close } = await open({ hash: `#/${chainId}/${address}` })
     await balance(page).waitFor()
     await page.locator('.record').first().waitFor()
-    passage.cut()
+    passage.leadTo(undefined)
+    passage.breakAll()
     await title(page, 'The service cannot be reached').waitFor()
     await page.locator('.head').getByText('What you see was read').waitFor()
     await page.locator('.timeline .noticeTitle', { hasText: 'The service cannot be reached' }).waitFor()
     expect(await balance(page).count()).toBe(1)
     const { hash } = await evm.driver.send({ label: 'meanwhile', from: 'erin', to: address, valueWei: 1n })
-    passage.mend()
+    passage.leadTo(serviceUrl)
     // By itself.
     await title(page, 'The service cannot be reached').waitFor({ state: 'detached' })
     await page.locator(`[data-hash="${hash}"]`).waitFor()

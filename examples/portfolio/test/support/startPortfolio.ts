@@ -5,10 +5,10 @@ import type { EvmDevnet } from '@chain-data/devnet'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { patient } from '../../../../.config/patience.ts'
 import { findChromium, startChromium } from '../../../../packages/client/test/runtimes/chromium.ts'
+import { type Passage, startPassage } from '../../../../packages/client/test/support/startPassage.ts'
 import { type Stack, startStack } from '../../stack/startStack.ts'
 import { buildPage } from './buildPage.ts'
 import { servePage } from './servePage.ts'
-import { type Passage, startPassage } from './startPassage.ts'
 
 /** A chain that the page offers and the service does not serve. */
 export const unservedChainId = 1
@@ -19,6 +19,8 @@ export interface Portfolio {
   readonly stack: Stack
   /** Between the page and the service. */
   readonly passage: Passage
+  /** Of the service itself. */
+  readonly serviceUrl: string
   /** Moves the chain on: `evm.driver.send`, `mine`, `reorg`. Its `world` is the truth. */
   readonly evm: EvmDevnet
   /** With a slash at its end. */
@@ -85,6 +87,7 @@ export async function startPortfolio(): Promise<Portfolio> {
     return {
       stack,
       passage,
+      serviceUrl: started.serviceUrl,
       evm,
       pageUrl,
       folder,

@@ -46,7 +46,11 @@ export async function startLiveService(settings: Partial<ConfigInput> = {}): Pro
  * One transaction's life, between two accounts: in the pool, replaced by a second one, in a block, in another one after a reorg,
  * gone with the next; then a third one. Each state is waited for, so that a service tells of all of them.
  */
-export async function liveALife(service: LiveService, from: string, to: string): Promise<void> {
+export async function liveALife(
+  service: Omit<LiveService, 'server' | 'close'>,
+  from: string,
+  to: string
+): Promise<void> {
   const { driver } = service
   const gwei = 10n ** 9n
   const shows = (state: string) =>

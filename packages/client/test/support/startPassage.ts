@@ -1,30 +1,28 @@
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 
-/** The way from the page to the service, which a test can cut. */
+/** The way from a client to a service, in the hands of a test. */
 export interface Passage {
   readonly url: string
-  /** Breaks every connection, and each new one until it is mended. */
-  cut(): void
-  mend(): void
+  /** Where new connections lead; nothing: each is reset. */
+  leadTo(serviceUrl: string | undefined): void
+  /** Breaks every connection that is open. */
+  breakAll(): void
   stop(): Promise<void>
 }
 
 /** Passes connections to a free port of 127.0.0.1 on to a service. */
 export async function startPassage(serviceUrl: string): Promise<Passage> {
-  const { hostname, port } = new URL(serviceUrl)
   const sockets = new Set<Socket>()
-  let isCut = false
+  let target: string | undefined = serviceUrl
   const server = createServer(client => {
-    if (isCut) {
+    if (target === undefined) {
       client.resetAndDestroy()
       return
     }
+    const { hostname, port } = new URL(target)
     const service = createConnection(Number(port), hostname)
-    for (const [socket, other] of [
-      [client, service],
-      [service, client]
-    ] as const) {
+    const join = (socket: Socket, other: Socket) => {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.once('close', () => {
@@ -33,6 +31,8 @@ export async function startPassage(serviceUrl: string): Promise<Passage> {
       })
       socket.pipe(other)
     }
+    join(client, service)
+    join(service, client)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -41,13 +41,10 @@ export async function startPassage(serviceUrl: string): Promise<Passage> {
   }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cut() {
-      isCut = true
-      breakAll()
+    leadTo(url) {
+      target = url
     },
-    mend() {
-      isCut = false
-    },
+    breakAll,
     async stop() {
       server.close()
       breakAll()
