@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEmptyWorld, createEvmDriver, evmAddressesOf, startAnvil } from '@chain-data/devnet'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
+import { takeAway } from '../chaos/takeAway.ts'
 import { healthOf, leaderOf } from '../processes/leaderOf.ts'
 import { credentials, type Fleet, type Member, startFleet } from '../processes/startFleet.ts'
 import { beginRandomStory, type RandomStory } from '../simulation/randomStory.ts'
 import { eventually } from '../support/indexHarness.ts'
-import type { Engine } from '../support/testStores.ts'
+import type { Engine, TestStore } from '../support/testStores.ts'
 import type { Service } from './askService.ts'
 import { checkSamples, type Sample } from './checkSamples.ts'
 import { type Follower, followAccounts, readPatiently } from './followAccounts.ts'
@@ -15,12 +16,14 @@ const chainId = 31337
 const watched = { first: 12, last: 6 }
 
 /** How often each thing has happened. */
-export interface PlanCounts {
+interface PlanCounts {
   steps: number
   reorgs: number
   kills: number
   /** Connections that their reader ended; those that a server ended by its own end are not counted. */
   cuts: number
+  /** Leaders that were stopped in the middle, replaced and continued; only of PostgreSQL, where there is another to lead. */
+  freezes: number
 }
 
 export interface Plan {
@@ -80,7 +83,7 @@ export async function runPlan({
 
   // How often it is asked depends on the machine: what happens must not.
   const choose = chooser(fleet, createRandom(seed))
-  const counts: PlanCounts = { steps: 0, reorgs: 0, kills: 0, cuts: 0 }
+  const counts: PlanCounts = { steps: 0, reorgs: 0, kills: 0, cuts: 0, freezes: 0 }
   const totals = { events: 0, connections: 0, histories: 0 }
   const log: string[] = []
   const isOver = () =>
@@ -106,7 +109,7 @@ export async function runPlan({
           others.push(other)
           if ('include' in parts) withParts.add(other)
         }
-        log.push(await disturb({ fleet, random, counts, followers: [main, ...others] }))
+        log.push(await disturb({ fleet, store, random, counts, followers: [main, ...others] }))
         log.push(await changes)
         if (random.below(3) === 0) await main.settle()
       }
@@ -159,14 +162,16 @@ async function changeChain(story: RandomStory, random: Random, counts: PlanCount
   return done.join(', ')
 }
 
-/** Does something to those who tell or to those who read. @returns what. */
+/** Does something to those who tell or to those who read: each of it once in the first steps, then at random. @returns what. */
 async function disturb({
   fleet,
+  store: { location },
   random,
   counts,
   followers
 }: {
   readonly fleet: Fleet
+  readonly store: TestStore
   readonly random: Random
   readonly counts: PlanCounts
   readonly followers: readonly Follower[]
@@ -176,20 +181,40 @@ async function disturb({
     const leader = random.below(2) === 0 ? await leaderOf(fleet) : undefined
     return leader ?? random.pick(fleet.members() as unknown as [Member])
   }
-  switch (random.below(4)) {
-    case 0: {
+  const kinds: readonly ['kill', ...('cut' | 'stop' | 'freeze')[]] =
+    location.kind === 'postgres' ? ['kill', 'cut', 'stop', 'freeze', 'cut'] : ['kill', 'cut', 'stop', 'cut']
+  switch (kinds[counts.steps - 1] ?? random.pick(kinds)) {
+    case 'kill': {
       const member = await anyone()
       await fleet.kill(member)
       counts.kills++
       return `${member.name} killed, ${(await fleet.add(member.indexes)).name} comes`
     }
-    case 1: {
+    case 'stop': {
       const member = await anyone()
       const code = await fleet.stop(member)
       if (code !== 0) throw new Error(`${member.name} was asked to end and ended with ${code}`)
       return `${member.name} ended, ${(await fleet.add(member.indexes)).name} comes`
     }
-    default: {
+    case 'freeze': {
+      const leader = await eventually('one of them indexes', () => leaderOf(fleet), 30_000)
+      fleet.freeze(leader)
+      // As the database does by itself once it hears nothing of a machine.
+      if (location.kind === 'postgres') await takeAway(location.url, 'backend', 'leader')
+      const next = await eventually('another one indexes', () => leaderOf(fleet), 30_000)
+      // Of a server that hangs nobody is told; a reader that hears nothing connects elsewhere.
+      followed?.cut()
+      await sleep(random.below(500))
+      fleet.thaw(leader)
+      await eventually(
+        `${leader.name} goes on and does not index`,
+        async () => (await healthOf(leader))?.waiting !== undefined && (await leaderOf(fleet)) === next,
+        30_000
+      )
+      counts.freezes++
+      return `${leader.name} hangs, ${next.name} indexes in its place, ${leader.name} goes on`
+    }
+    case 'cut': {
       await sleep(random.below(150))
       followed?.cut()
       counts.cuts++
