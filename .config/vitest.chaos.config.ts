@@ -5,7 +5,7 @@ import base from './vitest.config.ts'
 const include = [
   'packages/server/test/{chaos,processes,simulation,simulator}/**/*.test.ts',
   'packages/server/test/live/plans.test.ts',
-  'packages/server/test/deepHistory/recorded/**/*.test.ts',
+  'packages/server/test/deepHistory/**/*.test.ts',
   'packages/server/src/index/{sqlite,postgres}/store.test.ts'
 ]
 

@@ -10,7 +10,7 @@ import { describeHoldings } from '../test/holdings.contract.ts'
 import { loseSqliteRow } from '../test/loseSqliteRow.ts'
 import { describeRecount } from '../test/recount.contract.ts'
 import { describeReorgs } from '../test/reorgs.contract.ts'
-import { describeStore, type OpenStore, testIdentity } from '../test/store.contract.ts'
+import { describeStore, type OpenStore, shareOfRuns, testIdentity } from '../test/store.contract.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { openSqliteReader } from './openReader.ts'
@@ -56,9 +56,9 @@ describe('store sqlite while epochs are merged all the time', () => {
     minUndoBlocks: 1
   }
   const open = openStoreWith(loadSqliteDriver(), merging)
-  describe('blocks and history', () => describeBlocks(open))
-  describe('reorgs', () => describeReorgs(open))
-  describe('recount', () => describeRecount(open, 1, true))
+  describe('blocks and history', () => describeBlocks(open, shareOfRuns()))
+  describe('reorgs', () => describeReorgs(open, shareOfRuns()))
+  describe('recount', () => describeRecount(open, shareOfRuns(), true))
   describe('audit', () => describeAudit(open))
-  describe('holding candidates', () => describeHoldings(open))
+  describe('holding candidates', () => describeHoldings(open, shareOfRuns()))
 })

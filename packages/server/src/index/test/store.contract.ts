@@ -56,14 +56,17 @@ export type OpenStore = (layout?: Partial<StoreLayout>) => Promise<StoreUnderTes
 /** Whose index the contract's stores hold. */
 export const testIdentity: ChainIdentity = { chainId: 31_337, genesisHash: `0x${'6e'.repeat(32)}` }
 
+/** Share of the runs of random stories: `npm test` runs a quarter of them, `npm run test:chaos` all. */
+export const shareOfRuns = (engineShare = 1): number =>
+  process.env.CHAOS === 'full' ? engineShare : engineShare / 4
+
 /**
  * What every engine must do. Call it in a test file, once for each engine and driver.
  * @param open - gives each test a store of its own; the test disposes of it.
  * @param engineShare - share of the usual runs of random stories, for an engine whose empty store takes long to make.
- *   `npm test` runs half of them, `npm run test:chaos` all.
  */
 export function describeStore(name: string, open: OpenStore, engineShare = 1, keepsCounts = false): void {
-  const share = process.env.CHAOS === 'full' ? engineShare : engineShare / 2
+  const share = shareOfRuns(engineShare)
   describe(`store ${name}`, () => {
     describe('blocks and history', () => describeBlocks(open, share))
     describe('reorgs', () => describeReorgs(open, share))
