@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { AccountHead } from './account/AccountHead.tsx'
 import { ChainState } from './account/ChainState.tsx'
 import { BalanceChart } from './balanceChart/BalanceChart.tsx'
@@ -59,23 +59,44 @@ function Account({ chainId, address }: AccountRoute) {
   )
 }
 
+/** Parts of which a phone shows one at a time; wide screens show all of them. */
+const parts = { tokens: 'Tokens', nfts: 'NFTs', activity: 'Activity' } as const
+type Part = keyof typeof parts
+
+function PartButtons({ shown, onShow }: { shown: Part; onShow: (part: Part) => void }) {
+  return (
+    <fieldset className="partButtons">
+      <legend className="unseen">Part that is shown</legend>
+      {(Object.keys(parts) as Part[]).map(part => (
+        <button key={part} type="button" aria-pressed={part === shown} onClick={() => onShow(part)}>
+          {parts[part]}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
 function Parts({ chainId, address, holdings }: AccountRoute & { holdings: HoldingsState }) {
+  const [shown, setShown] = useState<Part>('tokens')
   return (
     <>
       <ErrorBoundary>
         <ChainState chainId={chainId} />
         <Completeness chainId={chainId} address={address} />
       </ErrorBoundary>
-      <div className="columns">
-        <div>
+      <div className="columns" data-shown={shown}>
+        <div className="chartPart">
+          <ErrorBoundary>
+            <BalanceChart chainId={chainId} address={address} />
+          </ErrorBoundary>
+        </div>
+        <PartButtons shown={shown} onShow={setShown} />
+        <div className="holdingsPart">
           <ErrorBoundary>
             <HoldingsSections holdings={holdings} chainId={chainId} />
           </ErrorBoundary>
         </div>
-        <div>
-          <ErrorBoundary>
-            <BalanceChart chainId={chainId} address={address} />
-          </ErrorBoundary>
+        <div className="historyPart">
           <ErrorBoundary>
             <Timeline chainId={chainId} address={address} />
           </ErrorBoundary>

@@ -61,7 +61,7 @@ export function keyboardSuite(portfolio: () => Portfolio): void {
   test('Tab reaches everything in the order it is read, and always shows where it is', async () => {
     const { evm, open } = portfolio()
     const { page, close } = await open({ hash: `#/${evm.world.chainId}/${aliceOf()}`, width: 360 })
-    await page.locator('.gallery .nft').first().waitFor()
+    await page.locator('.tokens').waitFor()
     // Proven, or to be proven by a press: nothing comes between any more.
     await page.locator('.proof button').waitFor()
     await page.getByRole('link', { name: 'Portfolio' }).focus()

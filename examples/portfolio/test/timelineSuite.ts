@@ -208,6 +208,7 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       const { world } = portfolio().evm
       const { address } = evmAccount(world, 'alice')
       const { page, problems, close } = await openAccount(address, { width: 360 })
+      await page.getByRole('button', { name: 'Activity' }).click()
       const truth = evmHistoryOf(world, address)
       await readAll(page)
       const shown = await page
@@ -243,7 +244,7 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       const badge = page.getByRole('button', { name: /Complete, proven to block/ })
       await readAll(page)
       await badge.waitFor()
-      await page.getByRole('heading', { name: /ETH (more|less) than before November 14, 2023/ }).waitFor()
+      await page.getByRole('heading', { name: /^(Up|Down) [0-9.,]+ ETH since November 14, 2023/ }).waitFor()
       await page.getByText('Proven: it adds up to what the chain says.').waitFor()
 
       await page.getByText('As a table').click()

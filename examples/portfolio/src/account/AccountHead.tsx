@@ -48,7 +48,7 @@ export function AccountHead({
           {summary(data)}
           {data.asOf !== undefined && (
             <>
-              , read at {blockWord(chainId)} {shownInteger(data.asOf.block)}
+              , as of {blockWord(chainId)} {shownInteger(data.asOf.block)}
               {data.asOf.seconds !== undefined && (
                 <>
                   {', '}
@@ -73,7 +73,7 @@ export function AccountHead({
 
 function summary({ tokens, nfts, incomplete }: HoldingsView): string {
   if (tokens.length === 0 && nfts.length === 0) {
-    return `No tokens and no NFTs ${incomplete.length > 0 ? 'that could be read ' : ''}beside it`
+    return `No tokens and no NFTs${incomplete.length > 0 ? ' that could be read' : ''}`
   }
-  return `${plural(tokens.length, 'token', 'tokens')} and ${plural(nfts.length, 'NFT', 'NFTs')} beside it`
+  return `Plus ${plural(tokens.length, 'token', 'tokens')} and ${plural(nfts.length, 'NFT', 'NFTs')}`
 }

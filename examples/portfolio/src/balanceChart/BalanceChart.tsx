@@ -12,6 +12,7 @@ import { useHistory } from '../timeline/useHistory.ts'
 import { anchorOf, type KnownAnchor, tieTo } from './Anchor.ts'
 import { type BalanceSeries, balanceSeries, type Obstacle, type UnlistedPart } from './balanceSeries.ts'
 import { chartTitle } from './chartTitle.ts'
+import { type Range, usefulRanges, withinRange } from './ranges.ts'
 import { StepChart } from './StepChart.tsx'
 import './balanceChart.css'
 
@@ -30,6 +31,7 @@ function EvmBalanceChart({ chainId, address }: AccountRoute) {
   const { data: status } = useQuery(getSyncStatusQuery(client, { chainId }))
   const holdings = useQuery(getTokensAndNFTsQuery(client, { chainId, address })).data
   const balance = useMemo(() => holdings && anchorOf(holdings), [holdings])
+  const [range, setRange] = useState<Range>()
   const [known, setKnown] = useState<KnownAnchor>({ reorgs: snapshot.reorgs })
   const tied = tieTo(known, snapshot, balance)
   // While rendering, as React allows for what follows from the last render.
@@ -52,14 +54,45 @@ function EvmBalanceChart({ chainId, address }: AccountRoute) {
       </section>
     )
   }
+  const shown = withinRange(series, range)
   // One moment is no course of things.
   if (series.points.length < 2) return null
   return (
     <section className="card balanceChart" aria-labelledby="balance">
-      <h2 id="balance">{chartTitle(series, chain)}</h2>
-      <StepChart series={series} currency={chain} />
+      <header className="chartHead">
+        <h2 id="balance">{chartTitle(shown, chain)}</h2>
+        <RangeButtons offered={usefulRanges(series)} chosen={range} onChoose={setRange} />
+      </header>
+      <StepChart series={shown} currency={chain} />
       <p className="quiet tiny">{caption(series, records.filter(record => isConfirmed(record)).length)}</p>
     </section>
+  )
+}
+
+interface RangeButtonsProps {
+  offered: readonly Range[]
+  /** Absent: all of the history. */
+  chosen: Range | undefined
+  onChoose: (range: Range | undefined) => void
+}
+
+function RangeButtons({ offered, chosen, onChoose }: RangeButtonsProps) {
+  if (offered.length === 0) return null
+  return (
+    <fieldset className="ranges">
+      <legend className="unseen">Time that the chart shows</legend>
+      {[...offered, undefined].map(range => (
+        <button
+          key={range?.label ?? 'All'}
+          type="button"
+          aria-pressed={range === chosen}
+          title={range?.name ?? 'All that is loaded'}
+          onClick={() => onChoose(range)}
+        >
+          {range?.label ?? 'All'}
+        </button>
+      ))}
+    </fieldset>
   )
 }
 

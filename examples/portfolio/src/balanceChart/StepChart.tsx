@@ -202,16 +202,13 @@ interface Scale {
 
 function createScale({ points, openingWei, isWhole }: BalanceSeries, width: number, decimals: number): Scale {
   const balances = [...points.map(({ balanceWei }) => balanceWei), ...(isWhole ? [openingWei] : [])]
-  const low = balances.reduce((least, each) => (each < least ? each : least))
   const high = balances.reduce((most, each) => (each > most ? each : most))
-  const room = high === low ? high / 10n + 1n : (high - low) / 8n
-  const bottom = low > room ? low - room : 0n
-  const top = high + room
+  // From zero, so that a small change looks small.
+  const top = high + high / 8n + 1n
   const from = points[0]?.blockNumber ?? 0
   const span = Math.max(1, (points.at(-1)?.blockNumber ?? 0) - from)
   // Beside nothing there is nothing to compare with.
-  const ticks =
-    high === 0n ? axisTicks(0n, 0n, 1, decimals) : axisTicks(bottom + (top - bottom) / 20n, top, 4, decimals)
+  const ticks = high === 0n ? axisTicks(0n, 0n, 1, decimals) : axisTicks(0n, top, 4, decimals)
   const labels = ticks.values.map(value => shownAmount(value, decimals, ticks.fraction).length)
   const left = Math.ceil(Math.max(...labels) * digitWidth) + 8
   const wide = width - left - margin.right
@@ -220,8 +217,7 @@ function createScale({ points, openingWei, isWhole }: BalanceSeries, width: numb
     ...{ left, ticks },
     x: blockNumber => round(left + ((blockNumber - from) / span) * wide),
     // Pixels need no more than a double holds; the amounts themselves stay exact.
-    y: balanceWei =>
-      round(height - margin.bottom - (Number(balanceWei - bottom) / Number(top - bottom)) * tall)
+    y: balanceWei => round(height - margin.bottom - (Number(balanceWei) / Number(top)) * tall)
   }
 }
 

@@ -16,10 +16,10 @@ describe('the title of the chart', () => {
         ether,
         new Date(now).getTime() / 1000
       )
-    expect(told(142n * 10n ** 16n, '2026-06-01T10:00:00')).toBe('0.42 ETH more than on May 3')
-    expect(told(10n ** 17n, '2027-06-01T10:00:00')).toBe('0.9 ETH less than on May 3, 2026')
-    expect(told(10n ** 18n, '2026-05-03T22:00:00')).toBe('As much as at 10:00')
-    expect(told(10n ** 18n + 5n, '2026-05-04T22:00:00')).toBe('0.000000000000000005 ETH more than on May 3')
-    expect(told(10n ** 18n, '2026-05-04T22:00:00', true)).toBe('1 ETH more than before May 3')
+    expect(told(142n * 10n ** 16n, '2026-06-01T10:00:00')).toBe('Up 0.42 ETH since May 3')
+    expect(told(10n ** 17n, '2027-06-01T10:00:00')).toBe('Down 0.9 ETH since May 3, 2026')
+    expect(told(10n ** 18n, '2026-05-03T22:00:00')).toBe('Unchanged since 10:00')
+    expect(told(10n ** 18n + 5n, '2026-05-04T22:00:00')).toBe('Up 0.000000000000000005 ETH since May 3')
+    expect(told(10n ** 18n, '2026-05-04T22:00:00', true)).toBe('Up 1 ETH since May 3')
   })
 })

@@ -15,22 +15,19 @@ export function chartTitle(
   const last = points.at(-1)
   if (first === undefined || last === undefined) return 'Balance over time'
   const difference = last.balanceWei - (isWhole ? openingWei : first.balanceWei)
-  const since = momentWords(first.timestampSeconds, nowSeconds, isWhole)
-  if (difference === 0n) return `As much as ${since}`
+  const since = `since ${momentWords(first.timestampSeconds, nowSeconds)}`
+  if (difference === 0n) return `Unchanged ${since}`
   const size = difference < 0n ? -difference : difference
   // Of very little, every digit counts.
   const digits = size * 10_000n < 10n ** BigInt(decimals) ? decimals : 4
   const amount = `${shownAmount(size, decimals, digits)} ${symbol}`
-  return `${amount} ${difference > 0n ? 'more' : 'less'} than ${since}`
+  return `${difference > 0n ? 'Up' : 'Down'} ${amount} ${since}`
 }
 
 /** A moment as precise as it has to be: of today its time, of this year its day, or with the year. */
-function momentWords(seconds: number, nowSeconds: number, isBefore: boolean): string {
+function momentWords(seconds: number, nowSeconds: number): string {
   const moment = new Date(seconds * 1000)
   const now = new Date(nowSeconds * 1000)
-  const on = isBefore ? 'before' : 'on'
-  if (moment.toDateString() === now.toDateString())
-    return `${isBefore ? 'before' : 'at'} ${times.format(moment)}`
-  if (moment.getFullYear() === now.getFullYear()) return `${on} ${days.format(moment)}`
-  return `${on} ${daysOfYears.format(moment)}`
+  if (moment.toDateString() === now.toDateString()) return times.format(moment)
+  return (moment.getFullYear() === now.getFullYear() ? days : daysOfYears).format(moment)
 }

@@ -21,12 +21,12 @@ export function HoldingsSections({
   // The head of the page says why.
   if (data === undefined && error !== null) return null
   const proven =
-    data?.asOf === undefined ? '' : ` (read at ${blockWord(chainId)} ${shownInteger(data.asOf.block)})`
+    data?.asOf === undefined ? '' : ` (as of ${blockWord(chainId)} ${shownInteger(data.asOf.block)})`
   const real = data?.tokens.filter(({ spam }) => spam?.verdict !== 'spam') ?? []
   const spam = data?.tokens.filter(token => token.spam?.verdict === 'spam') ?? []
   return (
     <>
-      <section className="card" aria-labelledby="tokens">
+      <section className="card tokensPart" aria-labelledby="tokens">
         <h2 id="tokens">
           Tokens <Count of={data?.tokens.length} />
         </h2>
@@ -40,7 +40,7 @@ export function HoldingsSections({
           </details>
         )}
       </section>
-      <section className="card" aria-labelledby="nfts">
+      <section className="card nftsPart" aria-labelledby="nfts">
         <h2 id="nfts">
           NFTs <Count of={data?.nfts.length} />
         </h2>

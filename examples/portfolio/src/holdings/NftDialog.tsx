@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react'
 import { CopyButton } from '../shared/CopyButton.tsx'
 import { Dialog } from '../shared/Dialog.tsx'
+import { Fact } from '../shared/Fact.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { SafeImage } from '../shared/SafeImage.tsx'
@@ -36,22 +36,22 @@ export function NftDialog({ nft, onClose }: { nft: NftView; onClose: () => void 
       )}
       <dl className="facts">
         {nft.symbol !== '' && (
-          <Fact label="Collection">
+          <Fact name="Collection">
             <SafeText text={nft.symbol} limit={60} />
           </Fact>
         )}
-        <Fact label={nft.tokenId === undefined ? 'Mint' : 'Contract'}>
+        <Fact name={nft.tokenId === undefined ? 'Mint' : 'Contract'}>
           <ShortAddress address={nft.token} label={nft.tokenId === undefined ? 'mint' : 'contract address'} />
         </Fact>
         {nft.tokenId !== undefined && (
-          <Fact label="Token id">
+          <Fact name="Token id">
             <span className="wrap">{nft.tokenId}</span> <CopyButton text={nft.tokenId} label="token id" />
           </Fact>
         )}
-        <Fact label="Standard">{nft.standard}</Fact>
-        <Fact label="Held">{shownInteger(nft.amount)}</Fact>
+        <Fact name="Standard">{nft.standard}</Fact>
+        <Fact name="Held">{shownInteger(nft.amount)}</Fact>
         {nft.links.map(([label, url]) => (
-          <Fact key={label} label={label}>
+          <Fact key={label} name={label}>
             <SafeText className="wrap" text={url} limit={200} /> <CopyButton text={url} label={label} />
           </Fact>
         ))}
@@ -62,7 +62,7 @@ export function NftDialog({ nft, onClose }: { nft: NftView; onClose: () => void 
           <dl className="facts">
             {nft.attributes.map(([name, value], at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: names repeat, and the list never changes its order.
-              <Fact key={at} label={<SafeText text={name} limit={40} />}>
+              <Fact key={at} name={<SafeText text={name} limit={40} />}>
                 <SafeText className="wrap" text={value} limit={200} />
               </Fact>
             ))}
@@ -70,14 +70,5 @@ export function NftDialog({ nft, onClose }: { nft: NftView; onClose: () => void 
         </>
       )}
     </Dialog>
-  )
-}
-
-function Fact({ label, children }: { label: ReactNode; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

@@ -10,6 +10,9 @@ import { SpamBadge } from './SpamBadge.tsx'
 /** Cards are made in portions: a whale has thousands. */
 const portion = 60
 
+/** In place of the collection, where there is something to say. */
+const captions = { read: undefined, unavailable: 'metadata not available', none: 'has no metadata' }
+
 /** Pictures of NFTs, each a button that opens its details. */
 export function NftGallery({ nfts }: { nfts: readonly NftView[] }) {
   const [shown, setShown] = useState(portion)
@@ -22,15 +25,13 @@ export function NftGallery({ nfts }: { nfts: readonly NftView[] }) {
           <li key={nft.key}>
             <button type="button" className="nft" aria-haspopup="dialog" onClick={() => setOpenKey(nft.key)}>
               <SafeImage image={nft.image} name={nft.name || nft.symbol} shape="square" />
+              <SpamBadge spam={nft.spam} />
               <span className="nftText">
                 <SafeText className="nftName" text={nftName(nft)} limit={40} />
                 <span className="quiet tiny nftKind">
-                  <SafeText text={nft.symbol || nft.standard} limit={16} />
+                  <SafeText text={captions[nft.metadata] ?? (nft.symbol || nft.standard)} limit={24} />
                   {nft.amount > 1n && <span className="count">×{shownInteger(nft.amount)}</span>}
                 </span>
-                {nft.metadata === 'unavailable' && <span className="quiet tiny">metadata not available</span>}
-                {nft.metadata === 'none' && <span className="quiet tiny">has no metadata</span>}
-                <SpamBadge spam={nft.spam} />
               </span>
             </button>
           </li>

@@ -7,8 +7,8 @@ export interface ShortAddressProps {
   address: string
   /** Makes it a link to this page's view of the account on that chain. */
   chainId?: number
-  /** What it is, for the copy button; default `address`. */
-  label?: string
+  /** What it is, for the copy button; default `address`. `null`: no such button. */
+  label?: string | null
 }
 
 /** An address or hash with its middle left out, the whole in the title and one press away from the clipboard. */
@@ -23,7 +23,7 @@ export function ShortAddress({ address, chainId, label = 'address' }: ShortAddre
           {text}
         </a>
       )}
-      <CopyButton text={address} label={label} />
+      {label !== null && <CopyButton text={address} label={label} />}
     </span>
   )
 }

@@ -1,13 +1,13 @@
 import type { SolanaTransaction } from '@chain-data/client/fetch'
-import { memo, type ReactNode, useId, useState } from 'react'
+import { memo } from 'react'
 import { Amount } from '../shared/Amount.tsx'
-import { CopyButton } from '../shared/CopyButton.tsx'
 import { cutText } from '../shared/cutText.ts'
+import { Fact } from '../shared/Fact.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
-import { Icon, type IconName } from '../shared/Icon.tsx'
+import type { IconName } from '../shared/Icon.tsx'
 import { SafeText } from '../shared/SafeText.tsx'
 import { ShortAddress, shorten } from '../shared/ShortAddress.tsx'
-import { When } from '../shared/When.tsx'
+import { HistoryRow } from '../timeline/HistoryRow.tsx'
 import { describeSolana, type SolanaDescription, type SolanaMove } from './describeSolana.ts'
 
 /** Symbols by mint, of what the wallet holds. */
@@ -34,76 +34,31 @@ const outcomes = {
   failed: { word: 'Failed', icon: 'cross', tone: 'bad', title: 'It changed nothing but the fee' }
 } as const
 
-const mostMoves = 3
-const mostMemo = 140
+const maxMemo = 140
 
 /** One transaction of a wallet: what changed, how it ended and when; more of it on demand. */
 export const SolanaRow = memo(function SolanaRow(props: SolanaRowProps) {
   const { transaction, wallet, chainId, symbols, day } = props
-  const { signature, status, blockTime, memo: note } = transaction
-  const [isOpen, setOpen] = useState(false)
-  const details = useId()
-  const { deed, moves, feeLamports } = describeSolana(transaction, wallet)
-  const { word, icon, tone } = deeds[deed]
-  const outcome = outcomes[status]
+  const { signature, status, blockTime, memo: text } = transaction
+  const { deed, moves } = describeSolana(transaction, wallet)
   return (
-    <li className="record" data-hash={signature} data-state={status}>
-      {day !== undefined && <h3 className="day">{day}</h3>}
-      <div className="recordBody">
-        <span className={`deed ${tone}`}>
-          <Icon name={icon} />
-        </span>
-        <div className="recordMain">
-          <div className="recordLine">
-            <span className="recordWord">{word}</span>
-            <span className="moves">
-              {moves.slice(0, mostMoves).map(move => (
-                <MoveOf key={move.mint ?? 'SOL'} {...{ move, symbols }} />
-              ))}
-              {moves.length === 0 && <span className="quiet">nothing moved</span>}
-              {moves.length > mostMoves && (
-                <span className="quiet">{shownInteger(moves.length - mostMoves)} more</span>
-              )}
-            </span>
-          </div>
-          {note !== undefined && (
-            <p className="quiet solanaMemo">
-              <span className="unseen">Memo: </span>
-              <SafeText text={note} limit={mostMemo} />
-            </p>
-          )}
-          <div className="recordFoot quiet tiny">
-            <span className={`state ${outcome.tone}`} title={outcome.title}>
-              <Icon name={outcome.icon} />
-              {outcome.word}
-            </span>
-            {blockTime !== undefined && <When seconds={blockTime} />}
-            {feeLamports !== undefined && (
-              <span>
-                fee <Amount value={feeLamports} decimals={9} unit="SOL" />
-              </span>
-            )}
-            <span className="hash">
-              <span title={signature}>{shorten(signature)}</span>
-              <CopyButton text={signature} label="signature" />
-            </span>
-            <button
-              type="button"
-              className="linkButton"
-              aria-expanded={isOpen}
-              aria-controls={details}
-              onClick={() => setOpen(!isOpen)}
-            >
-              {isOpen ? 'Less' : 'Details'}
-              <span className="unseen"> of {shorten(signature)}</span>
-            </button>
-          </div>
-          <div id={details} className="recordMore" hidden={!isOpen}>
-            {isOpen && <Details {...{ transaction, moves, chainId, symbols }} />}
-          </div>
-        </div>
-      </div>
-    </li>
+    <HistoryRow
+      {...{ id: signature, idLabel: 'signature', day }}
+      deed={deeds[deed]}
+      state={{ name: status, ...outcomes[status] }}
+      moves={moves.map(move => <MoveOf key={move.mint ?? 'SOL'} {...{ move, symbols }} />)}
+      withoutMoves="nothing moved"
+      seconds={blockTime}
+      memo={
+        text !== undefined && (
+          <>
+            <span className="unseen">Memo: </span>
+            <SafeText text={text} limit={maxMemo} />
+          </>
+        )
+      }
+      details={() => <Details {...{ transaction, moves, chainId, symbols }} />}
+    />
   )
 })
 
@@ -127,10 +82,10 @@ function Details({
   chainId: number
   symbols: Symbols
 }) {
-  const { signature, slot, feePayer, fee, version, confirmationStatus, error, tokens, programs } = transaction
+  const { slot, feePayer, fee, version, confirmationStatus, error, tokens, programs } = transaction
   return (
     <>
-      {moves.length > mostMoves && (
+      {moves.length > 1 && (
         <ul className="allMoves">
           {moves.map(move => (
             <li key={move.mint ?? 'SOL'}>
@@ -165,16 +120,6 @@ function Details({
           </Fact>
         )}
       </dl>
-      <p className="fullHash wrap">{signature}</p>
     </>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

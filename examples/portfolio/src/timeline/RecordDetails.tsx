@@ -1,11 +1,11 @@
 import { isConfirmed, type TransactionRecord } from '@chain-data/client/fetch'
-import type { ReactNode } from 'react'
 import { Amount } from '../shared/Amount.tsx'
 import { CopyButton } from '../shared/CopyButton.tsx'
+import { Fact } from '../shared/Fact.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
 import type { Description, Move } from './describeRecord.ts'
-import { type Currency, MoveAmount } from './MoveAmount.tsx'
+import { type Currency, MoveAmount, NativeAmount } from './MoveAmount.tsx'
 import type { Tokens } from './useTokens.ts'
 
 const typeNames = ['legacy', 'access list', 'fee market', 'blob', 'set code']
@@ -53,6 +53,11 @@ export function RecordDetails({
         {confirmed?.blockNumber !== undefined && (
           <Fact name="Block">{shownInteger(confirmed.blockNumber)}</Fact>
         )}
+        {told.feeWei !== undefined && (
+          <Fact name="Fee">
+            <NativeAmount value={told.feeWei} currency={currency} />
+          </Fact>
+        )}
         <Fact name="Nonce">{shownInteger(BigInt(record.nonceString ?? record.nonce))}</Fact>
         <Fact name="Type">
           {record.type} {typeNames[record.type] && `(${typeNames[record.type]})`}
@@ -83,17 +88,7 @@ export function RecordDetails({
           <Fact name="Payments by contracts">not known of this block</Fact>
         )}
       </dl>
-      <p className="fullHash wrap">{record.hash}</p>
     </>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 
