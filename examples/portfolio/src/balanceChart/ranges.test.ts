@@ -14,10 +14,10 @@ function seriesOf(...agesInDays: number[]): BalanceSeries {
 }
 
 describe('ranges of the chart', () => {
-  it('begin with the balance from before, and are not the whole history', () => {
+  it('begin with the balance from before', () => {
     const part = withinRange(seriesOf(400, 20, 3, 0.5, 0), ranges[1])
-    expect(part.points.map(({ balanceWei }) => balanceWei)).toEqual([1n, 2n, 3n, 4n])
-    expect(part.isWhole).toBe(false)
+    expect(part.points.map(({ balanceWei }) => balanceWei)).toEqual([2n, 3n, 4n])
+    expect(part).toMatchObject({ openingWei: 1n, isWhole: true })
   })
 
   it('leave a series as it is that is not longer, or without a range', () => {
@@ -26,10 +26,11 @@ describe('ranges of the chart', () => {
     expect(withinRange(series, undefined)).toBe(series)
   })
 
-  it('are offered only where they leave something out', () => {
+  it('are offered only where they show another part, of two points at least', () => {
     const labels = (series: BalanceSeries) => usefulRanges(series).map(({ label }) => label)
     expect(labels(seriesOf(400, 20, 3, 0.5, 0))).toEqual(['1D', '1W', '1M'])
-    expect(labels(seriesOf(500, 400, 20, 3, 0.5, 0))).toEqual(['1D', '1W', '1M', '1Y'])
+    expect(labels(seriesOf(500, 100, 0.5, 0))).toEqual(['1D', '1Y'])
+    expect(labels(seriesOf(400, 0))).toEqual([])
     expect(labels(seriesOf(0.5, 0))).toEqual([])
     expect(labels(seriesOf(0))).toEqual([])
   })

@@ -13,23 +13,25 @@ export const ranges = [
 /** One of {@link ranges}. */
 export type Range = (typeof ranges)[number]
 
-/** Returns the ranges that leave out a part of the series and keep at least two points. */
+/** Returns the ranges of which each shows another part of the series, with at least two points. */
 export function usefulRanges(series: BalanceSeries): readonly Range[] {
+  let shorter = 1
   return ranges.filter(range => {
     const { length } = withinRange(series, range).points
-    return length > 1 && length < series.points.length
+    if (length <= shorter || length === series.points.length) return false
+    shorter = length
+    return true
   })
 }
 
-/**
- * Returns the part of a series that is within a range of its newest point. It begins with the last balance from before, which
- * held until the range began; so its first change is older.
- */
+/** Returns the part of a series that is within a range of its newest point; the balance before that part is known. */
 export function withinRange(series: BalanceSeries, range: Range | undefined): BalanceSeries {
   const { points } = series
   const newest = points.at(-1)
   if (range === undefined || newest === undefined) return series
   const from = newest.timestampSeconds - range.seconds
   const first = points.findIndex(({ timestampSeconds }) => timestampSeconds >= from)
-  return first <= 0 ? series : { ...series, points: points.slice(first - 1), isWhole: false }
+  const before = points[first - 1]
+  if (before === undefined) return series
+  return { ...series, points: points.slice(first), openingWei: before.balanceWei, isWhole: true }
 }

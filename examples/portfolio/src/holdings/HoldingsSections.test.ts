@@ -11,8 +11,8 @@ function shown(incomplete: HoldingsView['incomplete']): string {
 }
 
 test('an account is empty only where everything could be read', () => {
-  expect(shown([])).toContain('No tokens (read at block 7)')
+  expect(shown([])).toContain('No tokens (as of block 7)')
   const html = shown([{ address: '0x1', reason: 'DECIMALS_UNREADABLE' }])
-  expect(html).toContain('No tokens that could be read (read at block 7)')
+  expect(html).toContain('No tokens that could be read (as of block 7)')
   expect(html).not.toContain('No NFTs (')
 })

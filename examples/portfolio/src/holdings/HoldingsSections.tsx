@@ -65,7 +65,7 @@ function Count({ of }: { of: number | undefined }) {
 
 function Incomplete({ items }: { items: HoldingsView['incomplete'] }) {
   return (
-    <section className="card" aria-label="What could not be read">
+    <section className="card incompletePart" aria-label="What could not be read">
       <Notice
         state="partial"
         title={`${plural(items.length, 'thing', 'things')} could not be read completely`}

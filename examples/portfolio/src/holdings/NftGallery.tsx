@@ -11,7 +11,7 @@ import { SpamBadge } from './SpamBadge.tsx'
 const portion = 60
 
 /** In place of the collection, where there is something to say. */
-const captions = { read: undefined, unavailable: 'metadata not available', none: 'has no metadata' }
+const captions = { read: undefined, unavailable: 'metadata failed', none: 'no metadata' }
 
 /** Pictures of NFTs, each a button that opens its details. */
 export function NftGallery({ nfts }: { nfts: readonly NftView[] }) {

@@ -27,7 +27,12 @@ try {
   ] as const
   for (const { name, ...view } of views) {
     const { page, close } = await open({ hash, ...view, reducedMotion: 'reduce' })
-    await page.getByText('Waiting for a block').waitFor()
+    await page.getByText('Waiting for a block').waitFor({ state: 'attached' })
+    const show = async (part: string) => {
+      const button = page.getByRole('button', { name: part, exact: true })
+      if (await button.isVisible()) await button.click()
+    }
+    await show('Activity')
     // The whole history, so that the chart shows all of it.
     for (let count = -1, before = -2; count !== before; ) {
       before = count
@@ -36,6 +41,7 @@ try {
       count = await page.locator('.timeline li').count()
     }
     await page.keyboard.press('Home')
+    await show('Tokens')
     const prove = page.getByRole('button', { name: 'Prove it' })
     if (await prove.isVisible()) await prove.click()
     await page.getByText('Complete, proven to block').waitFor()
