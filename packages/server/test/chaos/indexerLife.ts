@@ -37,7 +37,7 @@ export interface LifePlan {
 
 /** Small, so that a short chain has many epochs or partitions, and rollbacks both with and without undo data. */
 const epochTransactions = 60
-const partitions = { smallestPartition: 60, largestPartition: 60 }
+const partitions = { smallestPartition: 60, largestPartition: 60, listedAtOnce: 10, listingMs: 0 }
 const undo = { minUndoBlocks: 8, maxUndoBlocks: 24 }
 
 const plan = JSON.parse(process.argv[2] ?? '{}') as LifePlan

@@ -134,6 +134,12 @@ const withoutLog = `SELECT set_config('${writingChain}', (SELECT chain_id FROM m
   ALTER TABLE meta DROP COLUMN changes_log, DROP COLUMN changes_from, DROP COLUMN changes_to;
   DROP TABLE change_log; DELETE FROM migration WHERE version = 7`
 
+const withoutDirectory = `SELECT set_config('${writingChain}', (SELECT chain_id FROM meta)::text, false);
+  UPDATE meta SET directory_from = NULL, directory_end = NULL;
+  SELECT set_config('${writingChain}', '', false);
+  ALTER TABLE meta DROP COLUMN directory_from, DROP COLUMN directory_end;
+  DROP TABLE directory; DELETE FROM migration WHERE version = 8`
+
 /** What takes each step back, the first one first. */
 const undone = [
   (schema: string) => `DROP SCHEMA ${schema} CASCADE`,
@@ -147,7 +153,8 @@ const undone = [
     DELETE FROM migration WHERE version = 4`,
   (schema: string) => `SET search_path = ${schema}; ${unsealed}`,
   (schema: string) => `SET search_path = ${schema}; ${sealedFreely}`,
-  (schema: string) => `SET search_path = ${schema}; ${withoutLog}`
+  (schema: string) => `SET search_path = ${schema}; ${withoutLog}`,
+  (schema: string) => `SET search_path = ${schema}; ${withoutDirectory}`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {

@@ -58,26 +58,30 @@ export class ReadConnection {
   }
 
   /**
-   * As `ask`, in three round trips; the locks that it takes are given back at once. A transaction keeps its own to its end, and
-   * the database has room for some thousands, all its connections together.
+   * The rows of a statement without values; the locks that it takes are given back at once. A transaction keeps its own to its
+   * end, and the database has room for some thousands, all its connections together. One round trip; throws as `ask`.
    */
-  async askAside(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    await this.run('SAVEPOINT aside')
-    const rows = await this.ask(statement, values)
-    await this.run('ROLLBACK TO SAVEPOINT aside; RELEASE SAVEPOINT aside')
-    return rows
+  async runAside(text: string): Promise<readonly Row[]> {
+    const results = await this.#runAll(
+      `SAVEPOINT aside; ${text}; ROLLBACK TO SAVEPOINT aside; RELEASE SAVEPOINT aside`
+    )
+    return results[1]?.rows ?? []
   }
 
   /** The rows of the last of some statements without values. Throws as `ask`. */
   async run(text: string): Promise<readonly Row[]> {
-    const result: { rows: Row[] } | { rows: Row[] }[] = await this.#call(() => this.#client.query(text))
-    return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) ?? []
+    return (await this.#runAll(text)).at(-1)?.rows ?? []
   }
 
   /** At once, whatever it is doing. */
   drop(): void {
     this.#isBroken = true
     drop(this.#client)
+  }
+
+  async #runAll(text: string): Promise<readonly { rows: Row[] }[]> {
+    const result: { rows: Row[] } | { rows: Row[] }[] = await this.#call(() => this.#client.query(text))
+    return Array.isArray(result) ? result : [result]
   }
 
   #call<T>(send: () => Promise<T>): Promise<T> {

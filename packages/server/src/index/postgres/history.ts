@@ -15,8 +15,16 @@ export interface Stretch {
   readonly lastId: number
 }
 
-/** Asks for the newest `limit` rows of one address in a window. Absent: it has none there. */
-export type AskStretch = (window: IdWindow, limit: number) => Promise<Stretch | undefined>
+/** Answer of the database to the question for a stretch. */
+export interface Found {
+  /** Absent: no row of the address index. */
+  readonly stretch: Stretch | undefined
+  /** First ids of the listed partitions that may have rows of the address; absent: not known. */
+  readonly partitions?: readonly number[] | undefined
+}
+
+/** Asks for the newest `limit` rows of one address in a window. */
+export type AskStretch = (window: IdWindow, limit: number) => Promise<Found>
 
 /** Walks down one history, window by window. One pull at a time. */
 export class HistoryCursor {
@@ -39,19 +47,26 @@ export class HistoryCursor {
       const { window } = this.#windows
       if (window === undefined) break
       const asked = wanted - count
-      const stretch = await this.#ask({ ...window, end: this.#end }, asked)
+      const { stretch, partitions } = await this.#ask(below(window, this.#end), asked)
+      if (partitions !== undefined) this.#windows.narrow(partitions)
       if (stretch !== undefined) stretches.push(stretch)
       const found = stretch?.rows ?? 0
       count += found
       this.#foundInWindow += found
       this.#end = stretch?.lastId ?? this.#end
       if (found === asked) continue
-      this.#windows.advance(this.#foundInWindow)
+      this.#windows.advance(this.#foundInWindow, wanted - count)
       this.#foundInWindow = 0
       this.#end = this.#windows.window?.end ?? 0
     }
     return join(stretches)
   }
+}
+
+/** The part of a window with ids below `end`. */
+function below({ from, ranges, isWide }: IdWindow, end: number): IdWindow {
+  const left = ranges.filter(range => range.from < end)
+  return { from, end, ranges: left.map(range => ({ ...range, end: Math.min(range.end, end) })), isWide }
 }
 
 function join(stretches: readonly Stretch[]): Stretch | undefined {
@@ -71,9 +86,15 @@ function join(stretches: readonly Stretch[]): Stretch | undefined {
 }
 
 /** Transaction ids from `from` up to, but not with, `end`. */
-export interface IdWindow {
+export interface IdRange {
   readonly from: number
   readonly end: number
+}
+
+/** Ids of some partitions. */
+export interface IdWindow extends IdRange {
+  /** Those of its ids that are to be searched, newest first. */
+  readonly ranges: readonly IdRange[]
   /** Spans many partitions, each of which is locked by who reads it. */
   readonly isWide: boolean
 }
@@ -86,31 +107,47 @@ export interface Partitions {
   readonly end: number
 }
 
+/** A partition to be searched. */
+interface Part extends IdRange {
+  /** Its first id. */
+  readonly start: number
+}
+
 /** Partitions that the first window spans: the newest one may just have been begun. */
 const firstSpan = 2
 const widestSpan = 16
+/** Partitions that are searched at once where it is known that they have rows. */
+const widestKnownSpan = 128
 /** After a window in which so much was found, the next one spans one partition: that is quickest where records lie close. */
 const manyFound = 1_024
 
 /**
  * A history, cut into windows of whole partitions, newest first, so that a statement only opens those that it needs. As long
- * as little is found each window spans twice as many as the one before, up to a bound: of an address with a short history all
- * partitions are searched in few round trips.
+ * as little is found each window spans twice as many as the one before, up to a bound. Once it is known which partitions may have
+ * rows, the others are left out, and a window spans as many as there are rows wanted.
  *
- * The windows have no gap, whatever is known of the partitions: one that is not known yet is in the window of its neighbour.
+ * Without that knowledge the windows have no gap: a partition that is not known yet is in the window of its neighbour.
  */
 export class ReadWindows {
-  readonly #starts: readonly number[]
+  readonly #listed: IdRange | undefined
+  /** What has not been searched, ascending. */
+  #parts: readonly Part[]
   #span = firstSpan
+  #isNarrow = false
   #window: IdWindow | undefined
 
   /**
    * @param end - only ids below it are wanted.
    * @param endOfNewest - nothing is expected at or above it: partitions are made ahead.
+   * @param listed - the directory of addresses has the partitions that begin in there; absent: none.
    */
-  constructor({ starts }: Partitions, end: number, endOfNewest: number) {
-    this.#starts = starts.filter(start => start < endOfNewest)
-    if (end > 0) this.#open(end)
+  constructor({ starts }: Partitions, end: number, endOfNewest: number, listed?: IdRange) {
+    this.#listed = listed
+    const wanted = starts.filter(start => start < Math.min(end, endOfNewest))
+    // Nothing is stored below the first one, and nothing may be left out.
+    const parts = wanted.map((start, i) => ({ start, from: i === 0 ? 0 : start, end: wanted[i + 1] ?? end }))
+    this.#parts = parts.length > 0 || end <= 0 ? parts : [{ start: 0, from: 0, end }]
+    this.#open()
   }
 
   /** Absent once everything has been searched. */
@@ -118,21 +155,44 @@ export class ReadWindows {
     return this.#window
   }
 
-  /** Goes on to the next one. @param found - how many records there were in this one. */
-  advance(found: number): void {
-    const { from } = this.#window ?? { from: 0 }
-    this.#window = undefined
-    this.#span = found >= manyFound ? 1 : Math.min(this.#span * 2, widestSpan)
-    if (from > 0) this.#open(from)
+  /** Leaves out the listed partitions below the window that are not among these. */
+  narrow(partitions: readonly number[]): void {
+    const listed = this.#listed
+    if (listed === undefined) return
+    const known = new Set(partitions)
+    this.#isNarrow = true
+    this.#parts = this.#parts.filter(
+      ({ start }) => start < listed.from || start >= listed.end || known.has(start)
+    )
   }
 
-  #open(end: number): void {
-    const newest = this.#starts.findLastIndex(start => start < end)
-    const oldest = newest - this.#span + 1
-    // Nothing is stored below the first one, and nothing may be left out.
-    const from = oldest <= 0 ? 0 : (this.#starts[oldest] ?? 0)
-    this.#window = { from, end, isWide: this.#span > firstSpan }
+  /** Goes on to the next one. @param found - how many records there were in this one. @param wanted - how many more are. */
+  advance(found: number, wanted = Number.MAX_SAFE_INTEGER): void {
+    if (found >= manyFound) this.#span = 1
+    else if (this.#isNarrow) this.#span = Math.min(wanted, widestKnownSpan)
+    else this.#span = Math.min(this.#span * 2, widestSpan)
+    this.#open()
   }
+
+  #open(): void {
+    const parts = this.#parts.slice(-this.#span)
+    this.#parts = this.#parts.slice(0, -this.#span)
+    const [from, end] = [parts[0]?.from, parts.at(-1)?.end]
+    const ranges = joinRanges(parts)
+    const isWide = this.#span > firstSpan || ranges.length > 1
+    this.#window = from === undefined || end === undefined ? undefined : { from, end, ranges, isWide }
+  }
+}
+
+/** Neighbours become one. @returns newest first. */
+function joinRanges(parts: readonly IdRange[]): readonly IdRange[] {
+  const ranges: IdRange[] = []
+  for (const { from, end } of parts.toReversed()) {
+    const above = ranges.at(-1)
+    if (above?.from === end) ranges[ranges.length - 1] = { from, end: above.end }
+    else ranges.push({ from, end })
+  }
+  return ranges
 }
 
 /** Reads how the tables are cut. Partitions come and never go, so what was read stays true and may lack the newest. */
@@ -143,6 +203,11 @@ export async function readPartitions(
   const rows = await connection.ask(statements.partitions, [])
   const bounds = rows.map(({ bound }) => partitionIds(String(bound))).sort((a, b) => a.from - b.from)
   return { starts: bounds.map(({ from }) => from), end: bounds.at(-1)?.end ?? 0 }
+}
+
+/** First ids of partitions, as the statement `records` gives them. Absent: it has not read the directory. */
+export function toPartitions({ count, partitions }: Row = {}, asked: number): readonly number[] | undefined {
+  return Number(count) < asked ? toNumbers(partitions) : undefined
 }
 
 /**

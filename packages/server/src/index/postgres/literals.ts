@@ -6,6 +6,17 @@ export function bytesLiteral(bytes: Uint8Array): string {
   return `'\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}'::bytea`
 }
 
+/** The text of a statement with its values in place of its parameters. Texts must be digits. */
+export function withLiterals(text: string, values: readonly unknown[]): string {
+  return text.replace(/\$(\d+)/g, (_, position) => {
+    const value = values[Number(position) - 1]
+    if (value instanceof Uint8Array) return bytesLiteral(value)
+    if (typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value)))
+      return String(value)
+    throw new TypeError(`a value of the statement is neither bytes nor a number (${typeof value})`)
+  })
+}
+
 /** Numbers as a `bigint[]` literal. */
 export function bigintsLiteral(numbers: readonly number[]): string {
   return `'{${numbers.join(',')}}'::bigint[]`

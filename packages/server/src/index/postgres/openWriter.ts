@@ -38,6 +38,8 @@ export interface PostgresWriterOptions extends Partial<Layout> {
 const defaultLayout: Layout = {
   smallestPartition: 2_000_000,
   largestPartition: 16_000_000,
+  listedAtOnce: 65_536,
+  listingMs: 100,
   minUndoBlocks: 256,
   maxUndoBlocks: 8192,
   ...defaultLogLayout

@@ -65,6 +65,11 @@ export class Partitions {
     )
   }
 
+  /** All of them, ascending. */
+  get ranges(): readonly BlockRange[] {
+    return this.#ranges
+  }
+
   /** The partition that holds a block; absent when none does yet. */
   holding(block: number): BlockRange | undefined {
     return this.#ranges.find(({ first, end }) => first <= block && block < end)

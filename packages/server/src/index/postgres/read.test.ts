@@ -6,6 +6,7 @@ import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
 import { testIdentity } from '../test/store.contract.ts'
+import { directoryBucket, directoryPrint } from './directory.ts'
 import type { Client } from './driver.ts'
 import { connect } from './driver.ts'
 import { hashKeyNumber } from './literals.ts'
@@ -32,6 +33,7 @@ const blocks = buildChain(
 const end = blocks.length * maxTransactionsPerBlock
 const statements = createReadStatements(testIdentity.chainId, { answerMs: 10_000, idleMs: 10_000 })
 const schema = `chain_data_${testIdentity.chainId}`
+const place = [directoryBucket(addressBytes(busy)), directoryPrint(addressBytes(busy))]
 
 /** Stored in partitions of 8 blocks. @param whileFilling - called when a tenth is stored. */
 async function fill(chain: readonly IndexedBlock[], whileFilling: (client: Client) => Promise<void>) {
@@ -70,13 +72,14 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
   ])(
     'a page of %s walks the index, newest partition first, and looks each record up',
     async (__, address) => {
-      const plan = await explain(client, statements.records, [addressBytes(address), 0, end, 100])
+      const plan = await explain(client, statements.records, [addressBytes(address), 0, end, 100, ...place])
       expectWalk(plan)
       const walked = plan.filter(
         ({ type, table }) => type === 'Index Only Scan' && table.startsWith('address_tx')
       )
       expect(walked.map(({ table }) => table)).toEqual([32, 24, 16, 8, 0].map(first => `address_tx_${first}`))
       expect(new Set(walked.map(({ direction }) => direction))).toEqual(new Set(['Backward']))
+      expect(scansOf(plan, /^directory$/)).toEqual(['Index Scan directory_pkey'])
       const records = plan.filter(({ table }) => /^tx_\d+$/.test(table))
       expect(new Set(records.map(({ type, index }) => `${type} ${index?.replace(/\d+/, 'N')}`))).toEqual(
         new Set(['Index Scan tx_N_pkey'])
@@ -86,8 +89,20 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
 
   it('a page of the middle opens no partition that lies outside', async () => {
     const [from, to] = [16, 24].map(block => block * maxTransactionsPerBlock)
-    const plan = await explain(client, statements.records, [addressBytes(busy), from, to, 100])
-    expect(plan.flatMap(({ table }) => (table === '' ? [] : [table]))).toEqual(['address_tx_16', 'tx_16'])
+    const plan = await explain(client, statements.records, [addressBytes(busy), from, to, 100, ...place])
+    expect(tablesOf(plan)).toEqual(['directory', 'address_tx_16', 'tx_16'])
+  })
+
+  it('a page of several ranges reads them one after the other, and opens no partition between them', async () => {
+    const [newest, oldest] = [32, 8].map(block => ({
+      from: block * maxTransactionsPerBlock,
+      end: (block + 8) * maxTransactionsPerBlock
+    }))
+    if (newest === undefined || oldest === undefined) throw new Error('expected two ranges')
+    const text = statements.recordsIn([newest, oldest], addressBytes(busy), 100)
+    const plan = await explain(client, { name: '', text }, [])
+    expectWalk(plan)
+    expect(tablesOf(plan)).toEqual(['address_tx_32', 'tx_32', 'address_tx_8', 'tx_8'])
   })
 
   it('a count reads keys only', async () => {
@@ -208,6 +223,11 @@ async function explainOf(
   } finally {
     await client.query('ROLLBACK')
   }
+}
+
+/** The tables that are read, in the order of the plan. */
+function tablesOf(plan: readonly PlanNode[]): readonly string[] {
+  return plan.flatMap(({ table }) => (table === '' ? [] : [table]))
 }
 
 /** In what ways tables of these names are read, each once, whichever of the partitions it is. */

@@ -1,4 +1,7 @@
+import { partitionsOf } from './directory.ts'
+import type { IdRange } from './history.ts'
 import { isSound } from './judged.ts'
+import { bytesLiteral } from './literals.ts'
 import { chainSchema } from './schema.ts'
 
 /** Statements of the reader that are prepared once for each connection, under these names. */
@@ -9,7 +12,10 @@ export interface ReadStatements {
   /** Begins the transaction of a snapshot and reads what most answers need: one text, one round trip. */
   readonly begin: string
   readonly partitions: Statement
+  /** Of one address in one range; with the partitions that may have more where that is less than asked for. */
   readonly records: Statement
+  /** The same in several ranges, newest first. */
+  recordsIn(ranges: readonly IdRange[], address: Uint8Array, limit: number): string
   readonly count: Statement
   readonly hash: Statement
   readonly reorged: Statement
@@ -91,7 +97,7 @@ export function createReadStatements(
       SELECT version, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
         finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from,
-        checked_from, changes_log, changes_from, changes_to, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
+        checked_from, changes_log, changes_from, changes_to, directory_from, directory_end, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
       FROM (SELECT max(version) AS version FROM ${schema}.migration) migrated
         LEFT JOIN ${schema}.meta ON true
         LEFT JOIN LATERAL (
@@ -103,23 +109,12 @@ export function createReadStatements(
       `SELECT pg_get_expr(part.relpartbound, part.oid) AS bound FROM pg_inherits
        JOIN pg_class part ON part.oid = inhrelid WHERE inhparent = '${schema}.address_tx'::regclass`
     ),
-    // A stretch of a history as one row: the ids, 8 bytes each, and the records one after the other. The inner ORDER BY makes
-    // both follow the index. Outer join, so that a missing record shows: a list must not be cut silently. OFFSET 0 keeps the
-    // planner from turning the look-ups into a join of whole partitions; the bounds of the records are the same as those of
-    // the ids, so that only their partitions are opened.
     records: named(
       'records',
-      `SELECT string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
-         string_agg(int4send(octet_length(rec)), '') AS lengths, max(id) FILTER (WHERE rec IS NULL) AS missing
-       FROM (
-         SELECT a.tx_id AS id, t.rec FROM ${schema}.address_tx a
-         LEFT JOIN LATERAL (
-           SELECT rec FROM ${schema}.tx WHERE tx.id = a.tx_id AND tx.id >= $2 AND tx.id < $3 OFFSET 0
-         ) t ON true
-         WHERE a.address = $1 AND a.tx_id >= $2 AND a.tx_id < $3
-         ORDER BY a.tx_id DESC LIMIT $4
-       ) stretch`
+      `SELECT stretch.*, CASE WHEN count < $4 THEN ${partitionsOf(schema, '$5', '$6')} END AS partitions
+       FROM (${stretchOf(schema, [{ from: '$2', end: '$3' }], '$1', '$4')}) stretch`
     ),
+    recordsIn: (ranges, address, limit) => stretchOf(schema, ranges, bytesLiteral(address), String(limit)),
     count: named(
       'count',
       `SELECT count(*) AS n FROM (
@@ -222,4 +217,31 @@ export function createReadStatements(
       `SELECT id, rec FROM ${schema}.tx WHERE id = ANY ($1::bigint[]) AND id >= $2 AND id <= $3`
     )
   }
+}
+
+/**
+ * Returns the SQL for a stretch of a history as one row: the ids, 8 bytes each, and the records one after the other. The inner
+ * ORDER BY makes both follow the index, and ranges are read one after the other. Outer join, so that a missing record shows: a list
+ * must not be cut silently. OFFSET 0 keeps the planner from turning the look-ups into a join of whole partitions; the bounds of the
+ * records are the same as those of the ids, so that only their partitions are opened.
+ */
+function stretchOf(
+  schema: string,
+  ranges: readonly { readonly from: number | string; readonly end: number | string }[],
+  address: string,
+  limit: string
+): string {
+  const parts = ranges.map(
+    ({ from, end }) => `(
+      SELECT a.tx_id AS id, t.rec FROM ${schema}.address_tx a
+      LEFT JOIN LATERAL (
+        SELECT rec FROM ${schema}.tx WHERE tx.id = a.tx_id AND tx.id >= ${from} AND tx.id < ${end} OFFSET 0
+      ) t ON true
+      WHERE a.address = ${address} AND a.tx_id >= ${from} AND a.tx_id < ${end}
+      ORDER BY a.tx_id DESC LIMIT ${limit}
+    )`
+  )
+  return `SELECT count(*) AS count, string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
+      string_agg(int4send(octet_length(rec)), '') AS lengths, max(id) FILTER (WHERE rec IS NULL) AS missing
+    FROM (SELECT * FROM (${parts.join(' UNION ALL ')}) part LIMIT ${limit}) stretch`
 }

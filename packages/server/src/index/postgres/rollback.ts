@@ -32,9 +32,11 @@ export function rollbackStatements(ancestor: BlockRef, hasUndo: boolean): readon
 
 /** Removes every block and all that is known of them. */
 export const rollbackAllStatements: readonly string[] = [
-  ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event'].map(table => `DELETE FROM ${table}`),
+  ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event', 'directory'].map(
+    table => `DELETE FROM ${table}`
+  ),
   "UPDATE tally SET rec = decode(repeat('00', octet_length(rec)), 'hex')",
-  'UPDATE meta SET indexed_from = NULL, head = NULL, transactions = 0, backfilled = false'
+  'UPDATE meta SET indexed_from = NULL, head = NULL, transactions = 0, backfilled = false, directory_from = NULL, directory_end = NULL'
 ]
 
 function deletePartiesByKey(number: number, firstId: number): readonly string[] {

@@ -324,5 +324,21 @@ export const migrations: readonly Migration[] = [
       UPDATE meta SET changes_log = ${newLogName}, changes_from = 0, changes_to = 0;
       SELECT set_config('${writingChain}', '', true);
     `
+  },
+  {
+    version: 8,
+    name: 'directory of addresses',
+    sql: `
+      -- The partitions that have rows of an address. bucket: the first two bytes of addresses; partition: its first id; prints: of
+      -- each of these addresses the next three bytes, one after the other; null: any address of the bucket may be there.
+      CREATE TABLE directory (
+        bucket integer NOT NULL,
+        partition bigint NOT NULL,
+        prints bytea,
+        PRIMARY KEY (bucket, partition)
+      );
+      -- The partitions from this block on, up to but not with this one, are listed; absent: none.
+      ALTER TABLE meta ADD COLUMN directory_from bigint, ADD COLUMN directory_end bigint;
+    `
   }
 ]

@@ -45,6 +45,7 @@ import {
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
+import { directoryBucket, directoryPrint } from './directory.ts'
 import {
   HistoryCursor,
   type IdWindow,
@@ -52,10 +53,11 @@ import {
   ReadWindows,
   type Stretch,
   toAuditedStretch,
+  toPartitions,
   toStretch
 } from './history.ts'
 import { type Judged, requireBlock, requireSound } from './judged.ts'
-import { hashKeyNumber } from './literals.ts'
+import { hashKeyNumber, withLiterals } from './literals.ts'
 import type { ReadStatements, Statement } from './read.ts'
 import { endOfNewest, type ViewFacts } from './view.ts'
 
@@ -146,9 +148,15 @@ export class PostgresSnapshot extends IndexSnapshot {
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
     const key = addressBytes(address)
     const windows = await this.#windows(olderThan === undefined ? undefined : toTransactionId(olderThan))
-    const cursor = new HistoryCursor(windows, async ({ from, end, isWide }, count) =>
-      toStretch(this.#rule, (await this.#rows('records', [key, from, end, count], isWide))[0])
-    )
+    const place = [directoryBucket(key), directoryPrint(key)]
+    const cursor = new HistoryCursor(windows, async ({ from, end, ranges, isWide }, count) => {
+      if (isWide) {
+        const [row] = await this.#aside(({ recordsIn }) => recordsIn(ranges, key, count))
+        return { stretch: toStretch(this.#rule, row) }
+      }
+      const [row] = await this.#rows('records', [key, from, end, count, ...place])
+      return { stretch: toStretch(this.#rule, row), partitions: toPartitions(row, count) }
+    })
     for await (const { chunk } of this.#pullAll(cursor, limit)) {
       yield { ids: chunk.ids, bytes: chunk.bytes }
     }
@@ -175,12 +183,10 @@ export class PostgresSnapshot extends IndexSnapshot {
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
     const key = addressBytes(address)
     const { checkedFrom = Number.MAX_SAFE_INTEGER } = this.#rule
-    const cursor = new HistoryCursor(await this.#windows(), async ({ from, end, isWide }, count) =>
-      toAuditedStretch(
-        this.#rule,
-        (await this.#rows('audited', [key, from, end, count, checkedFrom], isWide))[0]
-      )
-    )
+    const cursor = new HistoryCursor(await this.#windows(), async ({ from, end, isWide }, count) => {
+      const [row] = await this.#rows('audited', [key, from, end, count, checkedFrom], isWide)
+      return { stretch: toAuditedStretch(this.#rule, row) }
+    })
     for await (const { chunk } of this.#pullAll(cursor)) yield chunk
   }
 
@@ -371,7 +377,7 @@ export class PostgresSnapshot extends IndexSnapshot {
   /** From `before` down; everything where it is absent. */
   async #windows(before = Number.MAX_SAFE_INTEGER): Promise<ReadWindows> {
     const partitions = await this.#lease.during(() => this.#source.partitions(this.#openView()))
-    return new ReadWindows(partitions, before, endOfNewest(this.meta))
+    return new ReadWindows(partitions, before, endOfNewest(this.meta), this.meta.listed)
   }
 
   async *#eachWindow(): AsyncGenerator<IdWindow> {
@@ -405,9 +411,19 @@ export class PostgresSnapshot extends IndexSnapshot {
     return this.#lease.during(async () => {
       const { connection } = this.#openView()
       const statement = this.#source.statements[name]
-      const rows = isWide ? connection.askAside(statement, values) : connection.ask(statement, values)
+      const rows = isWide
+        ? connection.runAside(withLiterals(statement.text, values))
+        : connection.ask(statement, values)
       return (await rows) as readonly object[] as readonly R[]
     })
+  }
+
+  async #aside(textOf: (statements: ReadStatements) => string): Promise<readonly Row[]> {
+    const rows = await this.#lease.during(() =>
+      this.#openView().connection.runAside(textOf(this.#source.statements))
+    )
+    this.#hasShownRows = true
+    return rows
   }
 
   /** @throws {StoreUnavailableError} the primary does not answer, or something was shown that is different there. */

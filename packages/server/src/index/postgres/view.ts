@@ -5,6 +5,7 @@ import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, type MetaColumns, sumRuleOf, toMeta, toRef } from '../shared/rows.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
+import type { IdRange } from './history.ts'
 import { requireBlock, requireSound } from './judged.ts'
 import type { ReadStatements } from './read.ts'
 import { migrations } from './schema.ts'
@@ -21,6 +22,8 @@ export interface ViewFacts extends ChainMeta {
    * promoted may have been left behind by its primary for good.
    */
   readonly lagMs: number
+  /** Ids of the partitions that the directory of addresses has; absent: none. */
+  readonly listed: IdRange | undefined
 }
 
 /** The id above all that the view can have; 0 while nothing is indexed. */
@@ -32,6 +35,8 @@ interface ViewColumns extends MetaColumns {
   readonly version: number
   readonly isReplica: boolean
   readonly lagMs: number | null
+  readonly directory_from: number | null
+  readonly directory_end: number | null
   /** Number of the newest block; null while nothing is indexed. */
   readonly head: number | null
   /** Of its row; null where that is missing. */
@@ -97,9 +102,14 @@ function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | und
   if (row.head !== null) requireBlock(sumRuleOf(meta), row, row.head)
   const { isReplica, lagMs } = row
   return {
-    ...{ ...meta, range: toRange(meta.indexedFrom, row), isReplica },
+    ...{ ...meta, range: toRange(meta.indexedFrom, row), isReplica, listed: toListed(row) },
     lagMs: isReplica && lagMs !== null ? lagMs : Number.POSITIVE_INFINITY
   }
+}
+
+function toListed({ directory_from: from, directory_end: end }: ViewColumns): IdRange | undefined {
+  if (from === null || end === null) return undefined
+  return { from: from * maxTransactionsPerBlock, end: end * maxTransactionsPerBlock }
 }
 
 function toRange(from: number | undefined, { number, hash, timestamp_seconds }: ViewColumns) {

@@ -29,6 +29,7 @@ import {
 } from '../shared/rows.ts'
 import { createLogRows, logStatements } from './changes.ts'
 import { appendScript } from './commit.ts'
+import { DirectoryWriter, type ListingLayout, listBlockStatements, unlistStatements } from './directory.ts'
 import { isSound, type Judged, requireBlock, requireSound } from './judged.ts'
 import { bytesArrayLiteral } from './literals.ts'
 import { leaveStatements, markFinalStatements } from './meta.ts'
@@ -39,7 +40,7 @@ import { rollbackAllStatements, rollbackStatements } from './rollback.ts'
 import type { WriterSession } from './session.ts'
 
 /** How the writer lays out what it stores. */
-export interface Layout extends UndoLayout, LogLayout {
+export interface Layout extends UndoLayout, LogLayout, ListingLayout {
   /** A partition is made for at least so many transactions, as far as that can be foreseen. */
   readonly smallestPartition: number
   /** And for at most so many. */
@@ -60,6 +61,7 @@ export class PostgresWriter implements WriterEngine {
   readonly #session: WriterSession
   readonly #chainId: number
   readonly #partitions: Partitions
+  readonly #directory: DirectoryWriter
   readonly takeDamage: () => readonly Damage[]
   readonly #layout: Layout
 
@@ -74,6 +76,7 @@ export class PostgresWriter implements WriterEngine {
     this.#session = session
     this.#chainId = chainId
     this.#partitions = partitions
+    this.#directory = new DirectoryWriter(session, partitions, layout)
     this.takeDamage = takeDamage
     this.#layout = layout
     this.log = createLogRows(session, chainId)
@@ -147,7 +150,9 @@ export class PostgresWriter implements WriterEngine {
       ],
       [...rows, ...pool.rows]
     )
-    await this.#makePartitionAhead(blocks.headers.at(-1)?.ref.number ?? 0)
+    const head = blocks.headers.at(-1)?.ref.number ?? 0
+    await this.#makePartitionAhead(head)
+    await this.#workOnDirectory(head)
   }
 
   async prepend(blocks: PackedBlocks, change: PrependChange): Promise<void> {
@@ -160,6 +165,7 @@ export class PostgresWriter implements WriterEngine {
     const { mayHaveReorged } = change
     const { statements, rows } = appendScript(blocks, { droppable: -1, undoAbove: last, mayHaveReorged })
     await this.#session.write([...statements, ...knownStatements(change)], rows)
+    await this.#workOnDirectory()
   }
 
   /** Sums do not tell which of several rows of a part are lost. */
@@ -181,7 +187,10 @@ export class PostgresWriter implements WriterEngine {
     const { statements, rows } = appendScript(block, {
       ...{ droppable: -1, undoAbove: undo.length > 0 ? number - 1 : number, mayHaveReorged: false }
     })
-    const known = coverage === undefined ? [] : [coverageStatement(coverage)]
+    const known = [
+      ...(coverage === undefined ? [] : [coverageStatement(coverage)]),
+      ...listBlockStatements(block, this.#partitions.holding(number))
+    ]
     await this.#session.write([...removeBlockStatements(block, damage), ...statements, ...known], rows)
   }
 
@@ -190,9 +199,11 @@ export class PostgresWriter implements WriterEngine {
     const statements = [
       ...leaveStatements(ancestor.number, rollback.head),
       ...rollbackStatements(ancestor, rollback.hasUndo),
+      ...unlistStatements(this.#partitions.holding(ancestor.number + 1)),
       ...knownStatements(rollback.known()),
       ...logStatements(this.#chainId, rollback.log)
     ]
+    this.#directory.forget()
     await this.#session.write(statements, [], { isLong: true })
   }
 
@@ -203,6 +214,7 @@ export class PostgresWriter implements WriterEngine {
       coverageStatement({}),
       ...logStatements(this.#chainId, log)
     ]
+    this.#directory.forget()
     await this.#session.write(statements, [], { isLong: true })
   }
 
@@ -290,6 +302,14 @@ export class PostgresWriter implements WriterEngine {
       await this.#session.use(() => this.#partitions.makeFor(range.end, range.end, span, begin))
     } catch {
       // The commit has succeeded. The next one tries again, and the one that needs the partition throws.
+    }
+  }
+
+  async #workOnDirectory(head?: number): Promise<void> {
+    try {
+      await this.#directory.work(head)
+    } catch {
+      // The commit has succeeded. The next one tries again; until then these partitions are searched.
     }
   }
 
