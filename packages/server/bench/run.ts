@@ -6,7 +6,7 @@
  * `-- store --transactions 10000000`.
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
  * headers with others, `-- ingest --threads` numbers of threads that decode, `-- store --log` the log of changes
- * with none; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
+ * with none, `-- store --partitions` pages of PostgreSQL in few and many partitions; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -30,6 +30,7 @@ import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
 import { benchSolanaHistory } from './solanaHistory/benchSolanaHistory.ts'
 import { benchChangeLog } from './store/benchChangeLog.ts'
+import { benchPartitions } from './store/benchPartitions.ts'
 import { benchStore } from './store/benchStore.ts'
 import { benchStreams } from './streams/benchStreams.ts'
 
@@ -44,6 +45,7 @@ const { values, positionals: wanted } = parseArgs({
     roots: { type: 'boolean', default: false },
     threads: { type: 'boolean', default: false },
     log: { type: 'boolean', default: false },
+    partitions: { type: 'boolean', default: false },
     only: { type: 'string' }
   },
   allowPositionals: true
@@ -72,6 +74,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   store: out => {
     const { write, engine } = values
     if (values.log) return benchChangeLog(out)
+    if (values.partitions) return benchPartitions(out)
     return benchStore(out, { write, transactions: Number(values.transactions), only: engine })
   },
   streams: benchStreams
@@ -85,7 +88,8 @@ for (const [name, bench] of Object.entries(benches)) {
   print(name)
   const figures = await bench(print)
   const isKept =
-    name === 'remote' || (values.against === undefined && !values.roots && !values.threads && !values.log)
+    name === 'remote' ||
+    (values.against === undefined && !values.roots && !values.threads && !values.log && !values.partitions)
   if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)
   const machine = {

@@ -11,7 +11,7 @@ export type Engine = 'sqlite' | 'postgres'
 export const engines: readonly Engine[] = ['sqlite', 'postgres']
 
 /** As durable as a database should be, and with a cache of its own far smaller than what it will hold. */
-const postgresSettings = {
+export const postgresSettings = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
