@@ -81,9 +81,9 @@ async function measurePage(reader: StoreReader, address: Address) {
   const first = await reader.openSnapshot()
   await readPage(first, address)
   await first.close()
-  let asked = 0
-  const times: number[] = []
+  const [counts, times]: [number[], number[]] = [[], []]
   for (let page = 0; page < pagesEach; page++) {
+    let asked = 0
     const startedMs = performance.now()
     pg.Client.prototype.query = function (this: pg.Client, ...values: Parameters<typeof query>) {
       asked++
@@ -92,11 +92,16 @@ async function measurePage(reader: StoreReader, address: Address) {
     const snapshot = await reader.openSnapshot()
     await readPage(snapshot, address)
     times.push(performance.now() - startedMs)
+    counts.push(asked)
     pg.Client.prototype.query = query
     // Its end is awaited by nobody.
     await snapshot.close()
   }
-  return { roundTrips: asked / pagesEach, ms: times.sort((a, b) => a - b)[pagesEach >> 1] ?? 0 }
+  return { roundTrips: medianOf(counts), ms: medianOf(times) }
+}
+
+function medianOf(values: number[]): number {
+  return values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }
 
 async function readPage(snapshot: Snapshot, address: Address): Promise<void> {

@@ -53,8 +53,8 @@ const siblings: readonly Siblings[] = [
         files: ['sqlite/watchCommits.ts', 'postgres/commitListener.ts']
       },
       {
-        why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them',
-        files: ['postgres/partitions.ts', 'postgres/history.ts']
+        why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them, found in a directory',
+        files: ['postgres/partitions.ts', 'postgres/history.ts', 'postgres/directory.ts']
       },
       {
         why: 'PostgreSQL is reached over connections that are shared, fail and fall silent, on several servers',
