@@ -3,7 +3,7 @@ import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.t
 import { toPosition } from '../record/transactionId.ts'
 import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
-import type { ReadStatements } from './read.ts'
+import type { IdRange, ReadStatements } from './read.ts'
 import { partitionIds } from './schema.ts'
 
 /** A stretch of a history as one statement gave it. */
@@ -16,7 +16,7 @@ export interface Stretch {
 }
 
 /** Answer of the database to the question for a stretch. */
-export interface Found {
+interface Found {
   /** Absent: no row of the address index. */
   readonly stretch: Stretch | undefined
   /** First ids of the listed partitions that may have rows of the address; absent: not known. */
@@ -83,12 +83,6 @@ function join(stretches: readonly Stretch[]): Stretch | undefined {
     rows: stretches.reduce((sum, { rows }) => sum + rows, 0),
     lastId: last.lastId
   }
-}
-
-/** Transaction ids from `from` up to, but not with, `end`. */
-export interface IdRange {
-  readonly from: number
-  readonly end: number
 }
 
 /** Ids of some partitions. */

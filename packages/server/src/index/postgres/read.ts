@@ -1,5 +1,4 @@
 import { partitionsOf } from './directory.ts'
-import type { IdRange } from './history.ts'
 import { isSound } from './judged.ts'
 import { bytesLiteral } from './literals.ts'
 import { chainSchema } from './schema.ts'
@@ -41,6 +40,12 @@ export interface ReadStatements {
   /** The first one that removed a block. */
   readonly logRemoval: Statement
   readonly recordsById: Statement
+}
+
+/** Transaction ids from `from` up to, but not with, `end`. */
+export interface IdRange {
+  readonly from: number
+  readonly end: number
 }
 
 export interface Statement {

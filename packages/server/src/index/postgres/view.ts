@@ -5,9 +5,8 @@ import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, type MetaColumns, sumRuleOf, toMeta, toRef } from '../shared/rows.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
-import type { IdRange } from './history.ts'
 import { requireBlock, requireSound } from './judged.ts'
-import type { ReadStatements } from './read.ts'
+import type { IdRange, ReadStatements } from './read.ts'
 import { migrations } from './schema.ts'
 
 /** What a view says of the index as a whole; read in the round trip that opens it. */
