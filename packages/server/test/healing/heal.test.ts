@@ -91,6 +91,11 @@ describe.each(engines)('an index in $name that is damaged', engine => {
     }
   )
 
+  it.runIf(engine.name === 'sqlite')('is refused, and heals: the list of epochs', async () => {
+    await expectHealed(take(), 'UPDATE epoch SET tx_count = tx_count + 1')
+    expect(server.status()).toMatchObject({ phase: 'following', ready: true })
+  })
+
   it('heals without being read: rows of the block, of the address index, of the hash index', async () => {
     const [of, at, by] = [take(), take(), take()]
     const tables = [

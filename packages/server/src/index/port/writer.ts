@@ -82,6 +82,8 @@ export interface StoreWriter {
   /**
    * Takes the rows around damage for what has to be there, once every block of `Suspects.range` has been replaced: what these
    * blocks do not have is removed. Damaged hashes that reorgs removed (`undo` without a block) are forgotten, the others stay.
+   * The list of epochs is put back from its copy.
+   * @throws {IndexDamagedError} the copy of the list is damaged too.
    */
   acceptRows(damage: Damage): Promise<void>
   /**

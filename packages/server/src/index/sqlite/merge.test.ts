@@ -173,7 +173,7 @@ test.each(availableSqliteDrivers())(
 
 /** @returns how many pieces there were. */
 function mergePieces(connection: SqliteConnection, layout: Layout, most: number): number {
-  const merger = new EpochMerger(connection, layout)
+  const merger = new EpochMerger(connection, testIdentity.chainId, layout)
   let pieces = 0
   while (pieces < most && merger.step()) pieces++
   connection.close()
@@ -182,7 +182,7 @@ function mergePieces(connection: SqliteConnection, layout: Layout, most: number)
 
 /** @returns where the newest source of the merge under way begins, after so many pieces of it; nothing without a merge. */
 function beginMerge(connection: SqliteConnection, layout: Layout, pieces: number): number | undefined {
-  const merger = new EpochMerger(connection, layout)
+  const merger = new EpochMerger(connection, testIdentity.chainId, layout)
   const select = connection.prepare<{ block: number | null }>(
     'SELECT max(first_block) AS block FROM epoch WHERE id IN (SELECT epoch FROM merge_source)'
   )
@@ -198,7 +198,7 @@ function beginMerge(connection: SqliteConnection, layout: Layout, pieces: number
 function crashInMerge(real: SqliteDriver, path: string, layout: Layout, statement: number): void {
   const { driver, failAt, hasFailed } = failingDriver(real)
   const connection = openForWriting(driver, path)
-  const merger = new EpochMerger(connection, layout)
+  const merger = new EpochMerger(connection, testIdentity.chainId, layout)
   failAt(statement)
   try {
     while (!hasFailed() && merger.step()) {}
@@ -232,7 +232,7 @@ test('epochs that were merged are few, and their pages are used again', async ()
   }
   const writer = await openSqliteWriter(folder, testIdentity, layout)
   const connection = openForWriting(loadSqliteDriver(), chainFiles(folder, testIdentity.chainId).database)
-  const merger = new EpochMerger(connection, layout)
+  const merger = new EpochMerger(connection, testIdentity.chainId, layout)
   const figure = (sql: string) => Number(Object.values(connection.prepare(sql).get([]) ?? {})[0])
   const most: number[] = []
   try {
@@ -280,7 +280,7 @@ test('a new epoch takes no rows of a merged one whose removal is under way', asy
   const writer = await openSqliteWriter(folder, testIdentity, layout)
   const reader = await openSqliteReader(folder, testIdentity.chainId)
   const connection = openForWriting(loadSqliteDriver(), chainFiles(folder, testIdentity.chainId).database)
-  const merger = new EpochMerger(connection, layout)
+  const merger = new EpochMerger(connection, testIdentity.chainId, layout)
   const dropped = connection.prepare('SELECT 1 FROM dropped_epoch LIMIT 1')
   const blocks = buildChain(['a', 'b', 'c', 'd'].map(plan))
   try {
@@ -309,7 +309,7 @@ test('an epoch is merged alone once the backfill is complete, not in a pause wit
   try {
     const plans = ['a', 'b', 'c'].map(name => [{ name, parties: people.slice(0, 2) }])
     await commitChain(writer, buildChain(plans), { finalized: 2 })
-    const merger = new EpochMerger(connection, layout)
+    const merger = new EpochMerger(connection, testIdentity.chainId, layout)
     expect(merger.step()).toBe(false)
     await writer.markBackfilled()
     expect(merger.step()).toBe(true)

@@ -32,13 +32,13 @@ export class EpochMerger {
   readonly #tables: ReturnType<typeof createKeyedTables>
   readonly #statements: ReturnType<typeof prepare>
 
-  constructor(connection: SqliteConnection, layout: MergerLayout) {
+  constructor(connection: SqliteConnection, chainId: number, layout: MergerLayout) {
     this.#connection = connection
     this.#layout = layout
     this.#list = createEpochList(connection)
     this.#epochs = createEpochTable(connection)
     this.#cursor = createCursor(connection)
-    this.#tables = createKeyedTables(connection, this.#cursor.meta().identity.chainId)
+    this.#tables = createKeyedTables(connection, chainId)
     this.#statements = prepare(connection)
   }
 

@@ -17,6 +17,8 @@ import { sealMeta } from './sealOldRows.ts'
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
 export interface Cursor {
+  /** Reads the row of `meta` alone: the list of epochs may be damaged. */
+  identity(): ChainIdentity
   /** @throws {IndexDamagedError} the list of epochs, which says from which block on rows are proven, is damaged. */
   meta(): ChainMeta
   /** The epochs. */
@@ -67,6 +69,10 @@ export function createCursor(connection: SqliteConnection): Cursor {
   }
 
   return {
+    identity: () => {
+      const row = readMeta()
+      return toMeta(row && { ...row, tallied_from: null }).identity
+    },
     meta() {
       const row = readMeta()
       return toMeta(row && { ...row, tallied_from: list.read().provenFrom ?? null })

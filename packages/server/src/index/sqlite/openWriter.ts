@@ -68,7 +68,7 @@ export async function openSqliteWriter(
     try {
       migrate(connection, migrations, sealOldRows)
       // After the last transaction of a writer whose lock file was deleted: it begins no other one from here on.
-      const { identity: stored } = inTransaction(connection, () => createCursor(connection).meta())
+      const stored = inTransaction(connection, () => createCursor(connection).identity())
       checkIdentity(stored, identity, files.aside)
       const whole = { ...defaultLayout, ...layout }
       const isOwn = createFileCheck(driver, connection, files.database)
@@ -89,7 +89,7 @@ function isOfOtherGenesis(driver: SqliteDriver, files: ChainFiles, wanted: Chain
   const connection = openForWriting(driver, files.database)
   try {
     migrate(connection, migrations, sealOldRows)
-    const { chainId, genesisHash } = createCursor(connection).meta().identity
+    const { chainId, genesisHash } = createCursor(connection).identity()
     return chainId === wanted.chainId && genesisHash !== wanted.genesisHash
   } finally {
     connection.close()

@@ -305,5 +305,13 @@ export const migrations: readonly Migration[] = [
       ALTER TABLE meta ADD COLUMN changes_to INTEGER;
       UPDATE meta SET changes_log = lower(hex(randomblob(8))), changes_from = 0, changes_to = 0;
     `
+  },
+  {
+    version: 14,
+    name: 'copy of the list of epochs',
+    sql: `
+      -- The text that the checksum is of, from which the tables are put back. NULL: an older program wrote the checksum
+      ALTER TABLE epoch_check ADD COLUMN list TEXT;
+    `
   }
 ]

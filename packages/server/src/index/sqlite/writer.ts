@@ -111,7 +111,7 @@ export class SqliteWriter implements WriterEngine {
     this.#lastBeat = connection.prepare<{ beat: number }>('SELECT beat FROM writer_report')
     const reported = ['id', 'beat', ...reportColumns]
     this.#putReport = prepareSealed(connection, chainId, 'writer_report', reported, 'INSERT OR REPLACE')
-    this.#merger = new EpochMerger(connection, layout)
+    this.#merger = new EpochMerger(connection, chainId, layout)
     this.#idleWork = createIdleWork(
       () => this.#merge(),
       layout.mergeAfterMs,
@@ -198,8 +198,11 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async acceptRows(damage: Damage): Promise<void> {
-    const { chainId } = this.#cursor.meta().identity
+    const chainId = this.#chainId
+    // Other transactions are refused until the list is sound again.
+    if (damage.part === 'epochs') inTransaction(this.#connection, () => this.#list.restore())
     this.#change(() => {
+      if (damage.part === 'epochs') return this.#sums.forget()
       if (damage.part === 'undo') return prepareReorged(this.#connection, chainId).forgetDamaged()
       this.#sums.forget()
       if (damage.part === 'candidate') return acceptCandidates(this.#connection, damage)

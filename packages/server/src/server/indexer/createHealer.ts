@@ -37,7 +37,7 @@ const maxKept = 10_000
 
 /** Parts without a block that are healed in another way than by fetching one. */
 const otherwiseHealed: readonly Damage['part'][] = [
-  ...(['report', 'poolEntry', 'change', 'undo', 'addressRow', 'hashRow', 'candidate'] as const)
+  ...(['report', 'poolEntry', 'change', 'undo', 'addressRow', 'hashRow', 'candidate', 'epochs'] as const)
 ]
 
 function isHealable({ part, block }: Damage): boolean {
@@ -123,7 +123,18 @@ export function createHealer(options: {
     if (number !== undefined) await replace(number, damage, store, signal)
     // Hashes that a reorg removed: no node has them any more.
     else if (part === 'undo') await store.acceptRows(damage)
+    else if (part === 'epochs') await restoreEpochs(damage, store)
     else await searchRows(damage, store, signal)
+  }
+
+  async function restoreEpochs(damage: Damage, store: HealedStore): Promise<void> {
+    try {
+      await store.acceptRows(damage)
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      throw new BeyondRepairError(damage, 'its copy is damaged too')
+    }
+    logger.warn('the list of epochs was put back from its copy')
   }
 
   /** Replaces the blocks that rows are likely to be of, then all that they may be of, until the rows are whole again. */
