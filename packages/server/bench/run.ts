@@ -6,7 +6,8 @@
  * `-- store --transactions 10000000`.
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
  * headers with others, `-- ingest --threads` numbers of threads that decode, `-- store --log` the log of changes
- * with none, `-- store --partitions` pages of PostgreSQL in few and many partitions; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
+ * with none, `-- store --partitions` pages of PostgreSQL in few and many partitions, `-- http --checks` pages whose stored bytes are
+ * checked with others; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -18,6 +19,7 @@ import { parseArgs } from 'node:util'
 import { benchFairness } from './fairness/benchFairness.ts'
 import { benchHistory } from './history/benchHistory.ts'
 import { benchHoldings } from './holdings/benchHoldings.ts'
+import { benchChecks } from './http/benchChecks.ts'
 import { benchHttp } from './http/benchHttp.ts'
 import { benchIngest } from './ingest/benchIngest.ts'
 import { benchIngestAgainst } from './ingest/benchIngestAgainst.ts'
@@ -46,6 +48,7 @@ const { values, positionals: wanted } = parseArgs({
     threads: { type: 'boolean', default: false },
     log: { type: 'boolean', default: false },
     partitions: { type: 'boolean', default: false },
+    checks: { type: 'boolean', default: false },
     only: { type: 'string' }
   },
   allowPositionals: true
@@ -56,7 +59,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   fairness: benchFairness,
   history: benchHistory,
   holdings: benchHoldings,
-  http: benchHttp,
+  http: out => (values.checks ? benchChecks(out) : benchHttp(out)),
   ingest: out => {
     if (values.roots) return benchRoots(out)
     if (values.threads) return benchThreads(out)
@@ -89,7 +92,8 @@ for (const [name, bench] of Object.entries(benches)) {
   const figures = await bench(print)
   const isKept =
     name === 'remote' ||
-    (values.against === undefined && !values.roots && !values.threads && !values.log && !values.partitions)
+    (values.against === undefined &&
+      ![values.roots, values.threads, values.log, values.partitions, values.checks].includes(true))
   if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)
   const machine = {
