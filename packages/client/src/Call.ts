@@ -6,14 +6,10 @@ import type { ReadBody } from './transport.ts'
 /** One call as it goes on the wire, and how it ended. */
 export interface Call {
   readonly id: number
-  /** The method as the caller named it, for messages. */
-  readonly name: string
   readonly method: Method
   readonly endpoint: EndpointPath
   /** `{"jsonrpc":"2.0",…}`, written once for all attempts. */
   readonly body: string
-  /** How the caller named what stands in the params; absent where he gave params by position. */
-  readonly named?: Method['params']
   /** Written when an answer was read: how the call ended, so far. */
   value?: unknown
   /** Written when an attempt failed; absent for a call that has its value. */

@@ -23,7 +23,7 @@ export interface Method {
   /** Whether it can be called without a chain. */
   readonly chainless?: true
   /** By position. */
-  readonly params?: readonly Parameter[]
+  readonly params?: readonly Parameter[] | undefined
   /** What its result is. */
   readonly result?: 'list' | 'object'
   /** Paths of the 64-bit members whose form `int64` decides; lists on the way are passed through. */

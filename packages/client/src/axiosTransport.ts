@@ -22,26 +22,22 @@ export function createAxiosTransport(
     timeout: 0
   })
 
-  return async ({ url, headers, body, signal, maxResponseBytes, read }) => {
+  return async (url, request, maxBytes, read) => {
     if (read) {
       // axios gives no body while it arrives, or only over fetch.
-      const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
-      const { status } = response
-      return {
-        status,
-        text: await read(response, maxResponseBytes),
-        header: name => response.headers.get(name)
-      }
+      const response = await fetch(url, request)
+      const text = await read(response, maxBytes)
+      return { status: response.status, text, header: name => response.headers.get(name) }
     }
     let response: AxiosResponse<unknown>
     try {
       response = await http.request({
         url,
         // A header of axios' own would make every call from a page ask the server first.
-        headers: { ...headers, 'User-Agent': false },
-        data: body,
-        signal,
-        maxContentLength: maxResponseBytes,
+        headers: { ...request.headers, 'User-Agent': false },
+        data: request.body,
+        signal: request.signal,
+        maxContentLength: maxBytes,
         // Through a proxy of the environment https is a tunnel, but plain http would show it the key.
         ...(/^http:/.test(url) && { proxy: false })
       })
@@ -53,7 +49,7 @@ export function createAxiosTransport(
     const header = (name: string) => received[name] as string | null
     const text = typeof data === 'string' ? data : ''
     // XMLHttpRequest knows no limit; this at least keeps the text from being parsed.
-    return { status, text: text.length > maxResponseBytes ? undefined : text, header }
+    return { status, text: text.length > maxBytes ? undefined : text, header }
   }
 }
 

@@ -4,7 +4,7 @@ import type { CallOptions } from './ClientOptions.ts'
 import { type CallObject, type Core, needObject } from './connect.ts'
 import { type ChainDataClientError, need } from './errors.ts'
 import { methods } from './generated/methods.gen.ts'
-import { type WireCallObject, writeWireCall } from './request.ts'
+import { type WireCallObject, wireMethod } from './request.ts'
 
 /** Maximum number of calls in one POST; the document's limit `batchRequests`. */
 export const largestBatch = 100
@@ -51,6 +51,6 @@ function writeEntry(core: Core, call: CallObject & { readonly method: string }):
   needObject('batch', call)
   const method = methods.find(({ name }) => name === call.method)
   return method && !('params' in call)
-    ? core.write(method, call, method.name)
-    : writeWireCall(core, call as WireCallObject)
+    ? core.write(method, call)
+    : core.write(wireMethod(call as WireCallObject), call, (call as WireCallObject).params)
 }

@@ -20,11 +20,10 @@ export interface Core {
   /**
    * Writes one call.
    *
-   * @param name - The method as the caller named it, for messages.
    * @param params - By position, as a `request` gives them; absent: made from the arguments in the call object.
    * @throws {ConfigurationError} The call cannot be written.
    */
-  readonly write: (method: Method, call: CallObject, name: string, params?: readonly unknown[]) => Call
+  readonly write: (method: Method, call: CallObject, params?: readonly unknown[]) => Call
   /** Sends calls of one endpoint; each then has its value or its error. */
   readonly send: (
     calls: readonly Call[],
@@ -44,7 +43,8 @@ export function connect(options: ClientOptions, transport: Transport): Core {
   let lastId = 0
   return {
     chainId: settings.chainId,
-    write(method, call, name, params) {
+    write(method, call, params) {
+      const { name, prefixed, wireName = name } = method
       needObject(name, call)
       const { endpoint = method.endpoints[0] } = call
       need(
@@ -59,21 +59,14 @@ export function connect(options: ClientOptions, transport: Transport): Core {
       const request = {
         jsonrpc: '2.0',
         id,
-        method: (method.prefixed ? settings.methodPrefix : '') + (method.wireName ?? method.name),
+        method: (prefixed ? settings.methodPrefix : '') + wireName,
         chainId,
         params: params ?? toParams(method, call)
       }
-      const written = {
-        id,
-        name,
-        method,
-        endpoint: endpoint as EndpointPath,
-        named: params ? undefined : method.params
-      }
       try {
-        return { ...written, body: JSON.stringify(request) }
+        return { id, method, endpoint: endpoint as EndpointPath, body: JSON.stringify(request) }
       } catch {
-        need(false, 'the arguments cannot be written as JSON', invalid, name)
+        need(false, 'the arguments must be JSON', invalid, name)
       }
     },
     send: (...sending) => sendCalls(settings, transport, ...sending)
@@ -81,19 +74,21 @@ export function connect(options: ClientOptions, transport: Transport): Core {
 }
 
 /**
- * Calls a method of the document.
+ * Calls a method.
  *
+ * @param params - As {@link Core.write} takes them.
  * @throws {ChainDataClientError} And nothing else.
  */
-export async function callMethod(core: Core, method: Method, call: CallObject): Promise<unknown> {
-  return sendOne(core, core.write(method, call, method.name), call)
-}
-
-/** Sends one call by itself. */
-export async function sendOne({ send }: Core, call: Call, options: CallOptions): Promise<unknown> {
-  await send([call], options)
-  if (call.error) throw call.error
-  return call.value
+export async function callMethod(
+  { write, send }: Core,
+  method: Method,
+  call: CallObject,
+  params?: readonly unknown[]
+): Promise<unknown> {
+  const written = write(method, call, params)
+  await send([written], call)
+  if (written.error) throw written.error
+  return written.value
 }
 
 const invalid = 'INVALID_ARGUMENT'
@@ -109,8 +104,8 @@ function toParams({ name, params = [] }: Method, call: object): unknown[] {
   const given = call as Record<string, unknown>
   const values = params.map(param => {
     if (typeof param !== 'string') {
-      const members = param.map(member => [member, given[member]]).filter(([, value]) => value !== undefined)
-      return members.length ? Object.fromEntries(members) : undefined
+      const isGiven = param.some(member => given[member] !== undefined)
+      return isGiven ? Object.fromEntries(param.map(member => [member, given[member]])) : undefined
     }
     const [argument, other] = param.split(/[|?]/) as [string, string?]
     const value = given[argument] ?? given[`${other}`]

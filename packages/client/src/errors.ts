@@ -30,10 +30,12 @@ export interface ErrorDetails {
   readonly rpcCode?: number | undefined
   /** `error.data` of the JSON-RPC error. */
   readonly data?: unknown
+  /** Why the caller ended the call. */
+  readonly cause?: unknown
 }
 
 /** What `JSON.stringify` and loggers that honour `toJSON` see of an error. */
-export interface SerializedError extends ErrorDetails {
+export interface SerializedError extends Omit<ErrorDetails, 'cause'> {
   /** Name of the class. */
   readonly name: string
   /** What went wrong, for people. */
@@ -85,7 +87,7 @@ export class ChainDataClientError extends Error {
    *
    * @param text - What went wrong; the message begins with the method, where there is one.
    */
-  constructor(text: string, details: ErrorDetails, options?: { readonly cause: unknown }) {
+  constructor(text: string, details: ErrorDetails, options: { readonly cause?: unknown } = details) {
     const message = details.method ? `${details.method}: ${text}` : text
     super(message, options)
     for (const [fact, value] of Object.entries({ retryable: false, ...details })) {

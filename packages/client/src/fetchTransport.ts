@@ -38,11 +38,10 @@ export interface ByteStream {
  * @param fetchOption - Absent: the global `fetch` of the moment, so that what replaces it is used too.
  */
 export function createFetchTransport(fetchOption?: FetchLike['fetch']): Transport {
-  return async ({ url, headers, body, signal, maxResponseBytes, read = readText }) => {
+  return async (url, request, maxBytes, read = readText) => {
     const send = fetchOption ?? (fetch as FetchLike['fetch'])
-    // Workers know no other way not to follow a redirect.
-    const response = await send(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
-    const text = await read(response, maxResponseBytes)
+    const response = await send(url, request)
+    const text = await read(response, maxBytes)
     return { status: response.status, text, header: name => response.headers.get(name) }
   }
 }

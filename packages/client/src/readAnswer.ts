@@ -45,7 +45,7 @@ export function readAnswer(
   for (const call of calls) {
     const { id, method } = call
     const http = {
-      method: call.name,
+      method: method.name,
       origin,
       attempts,
       status,
@@ -54,8 +54,12 @@ export function readAnswer(
       retryAfterMs: parseRetryAfter(header('retry-after'))
     }
     const fail = (reason: string): never => {
-      const facts = { ...http, code: 'PROTOCOL', reason, retryable: false } as const
-      throw new ProtocolError(`no valid answer from ${origin} (${reason}, ${count})`, facts)
+      throw new ProtocolError(`no valid answer from ${origin} (${reason}, ${count})`, {
+        ...http,
+        code: 'PROTOCOL',
+        reason,
+        retryable: false
+      })
     }
     const check = (met: unknown, reason: string) => is200 && !met && fail(reason)
     const find = (answers: unknown) => (batching ? batching.find(answers, id, check) : answers)
@@ -73,20 +77,17 @@ export function readAnswer(
       if (isErrorObject(error)) throw toRpcError(error, call, http, secrets)
       check(!failed, 'MALFORMED_ERROR')
       if (!is200) {
-        const reason = status ? `STATUS_${status}` : 'REDIRECT'
         throw new TransportError(`HTTP status ${status} from ${origin} (${count})`, {
           ...http,
           code: 'HTTP',
-          reason
+          reason: status ? `STATUS_${status}` : 'REDIRECT'
         })
       }
       check(method.result !== 'list' || Array.isArray(result), 'NOT_A_LIST')
       check(method.result !== 'object' || isObject(result), 'NOT_AN_OBJECT')
       const resultIn = (other: unknown) => (find(other) as Envelope).result
-      const form = exchange.int64
-      call.value = method.read
-        ? method.read(method, result, { form, answer: exchange, resultIn, fail })
-        : result
+      const reading = { form: exchange.int64, answer: exchange, resultIn, fail }
+      call.value = method.read ? method.read(method, result, reading) : result
       call.error = undefined
     } catch (error) {
       // The functions called here throw nothing else.

@@ -21,10 +21,9 @@ export interface Settings {
 }
 
 const urlRules: readonly (readonly [allowed: RegExp, rule: string])[] = [
-  [/^[^@\\]*$/, 'must not hold a user name or a password'],
-  [/^[^?#]*$/, 'must not have a query or a fragment'],
+  [/^[^@\\?#]*$/, 'must not have a user, a query or a fragment'],
   [/^(https?:\/\/[^\s/]|\/(?!\/))\S*$/i, 'must begin with https:// and a host, without spaces'],
-  [/^(?!.*\/(evm-chain|solana)\/*$)/i, 'must not end with /evm-chain or /solana: the client adds that']
+  [/^(?!.*\/(evm-chain|solana)\/*$)/i, 'must end before /evm-chain or /solana']
 ]
 
 /** @throws {ConfigurationError} Names the option and what was expected; never shows a credential. */
@@ -84,11 +83,10 @@ export function readNumber<Name extends string, Fallback extends number | undefi
 ): number | Fallback {
   const { [name]: value = fallback } = options
   const isWhole = Number.isSafeInteger(value) || (value === Infinity && name !== 'chainId')
-  // A value of another type may be anything, a credential put in the wrong place too.
-  const shown = typeof value === 'number' ? value : `a ${typeof value}`
   need(
     value === undefined || (isWhole && value >= min),
-    `${name} must be a whole number from ${min}; got ${shown}`,
+    // A value of another type may be anything, a credential put in the wrong place too.
+    `${name} must be a whole number from ${min}; got ${typeof value === 'number' ? value : `a ${typeof value}`}`,
     undefined,
     method
   )

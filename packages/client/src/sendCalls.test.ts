@@ -21,10 +21,10 @@ const fine: Step = { status: 200 }
 
 /** A client whose requests end as the steps say, one after the other; the last one again and again. */
 function clientOf(steps: Step[], options: Partial<ClientOptions<'number'>> = {}) {
-  const sent: HttpRequest[] = []
-  const transport: Transport = async request => {
+  const sent: (HttpRequest & { readonly url: string })[] = []
+  const transport: Transport = async (url, request) => {
     const { headers = {}, error, never, ...rest } = steps[Math.min(sent.length, steps.length - 1)] ?? fine
-    sent.push(request)
+    sent.push({ url, ...request })
     if (never) return new Promise(() => {})
     if (error) throw error
     const { id } = JSON.parse(request.body)

@@ -25,52 +25,47 @@ export async function sendCalls(
   batching?: Batching,
   streaming?: Streaming
 ): Promise<void> {
-  const { maxDelayMs, maxResponseBytes, baseUrl, origin, sign } = settings
+  const { maxDelayMs, maxResponseBytes, origin } = settings
   const [first] = calls as [Call]
-  const { name, endpoint, method } = first
+  const { endpoint, method } = first
+  const { name } = method
   const timeoutMs = readNumber('timeoutMs', 1, settings.timeoutMs, options, name)
   const retries = readNumber('retries', 0, settings.retries, options, name)
   const endMs = Date.now() + timeoutMs
   const { signal, race, release } = startDeadline(timeoutMs, options.signal)
   let open = calls
   let attempts = 0
-  let count = 'nothing was sent'
+  let count = 'not sent'
   let answer: HttpResponse | undefined
   let pause: ReturnType<typeof setTimeout> | undefined
 
-  const fail = (
-    code: TransportError['code'],
-    text: string,
-    details?: Partial<ErrorDetails>,
-    options?: { readonly cause: unknown }
-  ) => {
+  const fail = (code: TransportError['code'], text: string, details?: Partial<ErrorDetails>) => {
     for (const call of open) {
-      call.error = new TransportError(
-        text,
-        { ...details, code, method: call.name, origin, attempts },
-        options
-      )
+      call.error = new TransportError(text, { ...details, code, method: call.method.name, origin, attempts })
     }
   }
 
   try {
     for (;;) {
-      const { headers, secrets } = await race(sign(name))
+      const { headers, secrets } = await race(settings.sign(name))
       count = `attempt ${++attempts} of ${retries + 1}`
-      const bodies = open.map(({ body }) => body)
       const response = await race(
-        transport({
-          url: baseUrl + endpoint,
-          headers: {
-            ...headers,
-            Accept: streaming?.accept ?? 'application/json',
-            'Content-Type': 'application/json'
+        transport(
+          settings.baseUrl + endpoint,
+          {
+            method: 'POST',
+            headers: {
+              ...headers,
+              Accept: streaming?.accept ?? 'application/json',
+              'Content-Type': 'application/json'
+            },
+            body: (batching?.write ?? String)(open.map(({ body }) => body)),
+            signal,
+            redirect: 'manual'
           },
-          body: batching ? batching.write(bodies) : `${bodies}`,
-          signal,
           maxResponseBytes,
-          read: streaming?.read
-        }).catch(toNetworkFailure)
+          streaming?.read
+        ).catch(toNetworkFailure)
       )
       if ('reason' in response) {
         fail('NETWORK', `no complete answer from ${origin} (${response.reason}, ${count})`, response)
@@ -103,8 +98,7 @@ export async function sendCalls(
       )
     }
   } catch (end) {
-    if (end === 'ABORTED')
-      fail(end, `aborted by its signal (${count})`, {}, { cause: options.signal?.reason })
+    if (end === 'ABORTED') fail(end, `aborted by its signal (${count})`, { cause: options.signal?.reason })
     else if (end === 'TIMEOUT') {
       fail(end, `no complete answer from ${origin} within ${timeoutMs} ms (${count})`, { retryable: true })
     } else throw end
@@ -114,6 +108,10 @@ export async function sendCalls(
   }
   if (answer && !first.error) {
     const requestId = answer.header('x-request-id')
-    options.onAnswer?.({ ...answer, text: `${answer.text}`, attempts, ...(requestId && { requestId }) })
+    options.onAnswer?.({
+      ...(answer as HttpResponse & { text: string }),
+      attempts,
+      ...(requestId && { requestId })
+    })
   }
 }

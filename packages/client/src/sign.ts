@@ -1,4 +1,3 @@
-import { basicAuthorization } from './basicAuthorization.ts'
 import type { AuthProvider } from './ClientOptions.ts'
 import { need } from './errors.ts'
 
@@ -11,10 +10,23 @@ interface Signed {
 /** Signs one request. @throws {ConfigurationError} `AUTH_FAILED`: an `auth` failed, or what it gave are no headers. */
 export type Sign = (method: string) => Signed | Promise<Signed>
 
-/** @throws {ConfigurationError} Basic cannot carry one of the two. */
+/**
+ * Signs by HTTP Basic, in UTF-8 whatever the runtime.
+ *
+ * @throws {ConfigurationError} A part is empty, not a string, or cannot be carried by Basic. The message never
+ *   shows it.
+ * @see RFC 7617: no colon in the user id, no control characters, UTF-8
+ */
 export function basicAuth(projectId: string | undefined, key: string | undefined): Sign {
-  const Authorization = basicAuthorization(projectId, key)
-  const signed = { headers: { Authorization }, secrets: [Authorization.slice(6), `${key}`] }
+  const pair = [projectId, key] as [string, string]
+  need(
+    pair.every(part => typeof part === 'string' && /^\P{Cc}+$/u.test(part)) && !projectId?.includes(':'),
+    "projectId and key must be texts: no control characters, no ':' in projectId"
+  )
+  // Half a surrogate pair has no UTF-8 form and becomes U+FFFD, as everywhere. `unescape` makes bytes as characters
+  // of percent signs: btoa throws beyond Latin-1, and React Native has no TextEncoder everywhere.
+  const token = btoa(unescape(encodeURIComponent(pair.join(':').replace(/\p{Cs}/gu, '\ufffd'))))
+  const signed = { headers: { Authorization: `Basic ${token}` }, secrets: [token, pair[1]] }
   return () => signed
 }
 
@@ -24,14 +36,13 @@ export function checkedAuth(auth: AuthProvider | false): Sign {
     try {
       const headers = { ...(auth && (await auth())) }
       const values = Object.values(headers)
-      const secrets = values.flatMap(value => [value, ...value.split(' ')])
       // A transport would refuse others too, and show them in its error.
       if (/^[\w,-]*$/.test(`${Object.keys(headers)}`) && values.every(value => /^[ -~]+$/.test(value))) {
-        return { headers, secrets }
+        return { headers, secrets: values.flatMap(value => [value, ...value.split(' ')]) }
       }
     } catch {
       // Its error may hold what it signs with.
     }
-    need(false, 'auth must give an object of header names and values', 'AUTH_FAILED', method)
+    need(false, 'auth must give headers by name', 'AUTH_FAILED', method)
   }
 }

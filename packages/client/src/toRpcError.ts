@@ -55,11 +55,11 @@ export function toRpcError(
 }
 
 /** Names the argument behind a JSON pointer as the caller gave it, and its value. */
-function inWordsOf({ body, named }: Call, line: string, path: string, secrets: readonly string[]): string {
+function inWordsOf({ body, method }: Call, line: string, path: string, secrets: readonly string[]): string {
   const keys = path.slice(1).split('/')
   const value = keys.reduce((holder, key) => (Object(holder) as never)[key], JSON.parse(body))
   const [, position, ...rest] = keys
-  const param = named?.[Number(position)]
+  const param = method.params?.[position as never]
   const name = param && (typeof param === 'string' ? [param.split(/[|?]/)[0], ...rest] : rest).join('.')
   const shown = `${JSON.stringify(redact(value, secrets))}`.slice(0, 100)
   const words = name ? line.replace(path, name) : line

@@ -1,18 +1,16 @@
 import { reasonOf } from './errors.ts'
 import type { FetchedResponse } from './fetchTransport.ts'
 
-/** One HTTP POST, ready to send. */
+/** One HTTP POST, ready to send: what `fetch` takes. */
 export interface HttpRequest {
-  readonly url: string
+  readonly method: 'POST'
   /** Complete: the transport adds nothing that a server would act on. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Fires at the deadline or when the caller gives up, in every phase including the body. */
   readonly signal: AbortSignal
-  /** Decoded bytes after which the answer is cut off. */
-  readonly maxResponseBytes: number
-  /** Reads the body while it arrives. */
-  readonly read?: ReadBody | undefined
+  /** No redirect is followed. Workers know no other way than this one. */
+  readonly redirect: 'manual'
 }
 
 /**
@@ -38,9 +36,16 @@ export interface HttpResponse {
 /**
  * Sends one POST without following redirects and resolves with whatever status comes back.
  *
+ * @param maxBytes - Decoded bytes after which the answer is cut off.
+ * @param read - Reads the body while it arrives.
  * @throws What the library it uses throws; {@link toNetworkFailure} takes from that what may be shown.
  */
-export type Transport = (request: HttpRequest) => Promise<HttpResponse>
+export type Transport = (
+  url: string,
+  request: HttpRequest,
+  maxBytes: number,
+  read?: ReadBody
+) => Promise<HttpResponse>
 
 /** What is known of a request that got no complete answer. */
 export interface NetworkFailure {

@@ -31,9 +31,9 @@ export function openStream(
   silenceMs: number,
   signal: AbortSignalLike | undefined
 ): EventStream {
-  const { id, name } = call
-  const needStreams = (met: unknown) =>
-    need(met, 'this runtime gives no body before its end', 'STREAM_UNSUPPORTED', name)
+  const { id, method } = call
+  const { name } = method
+  const needStreams = (met: unknown) => need(met, 'this runtime has no streams', 'STREAM_UNSUPPORTED', name)
   // React Native, where the answer to a stream would never come.
   needStreams('ReadableStream' in globalThis)
   const decoder = new TextDecoder()
@@ -118,7 +118,7 @@ export function openStream(
       if (error) throw error
       needStreams(!isStream || body)
       if (!isStream) {
-        throw new ProtocolError('the answer is no stream of events', {
+        throw new ProtocolError('the answer is no stream', {
           code: 'PROTOCOL',
           reason: 'NOT_A_STREAM',
           method: name

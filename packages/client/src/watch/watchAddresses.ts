@@ -88,7 +88,7 @@ export async function* watchAddresses<Chain extends ChainOptional>(
     let count = 0
     const stream = openStream(
       connection,
-      connection.write(method, { ...call, after } as never, name),
+      connection.write(method, { ...call, after } as never),
       silenceMs,
       signal
     )

@@ -69,7 +69,7 @@ export function createModelStreams(chain: ModelChain, latencyMs = () => 0) {
 
   return {
     write: ((_method: unknown, call: object) => ({
-      ...{ id: 1, name: 'watchAddresses', method: {} },
+      ...{ id: 1, method: { name: 'watchAddresses' } },
       body: JSON.stringify({ params: [[], call] })
     })) as never as NonNullable<HistoryClient['write']>,
     send,

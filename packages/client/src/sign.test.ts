@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
-import { basicAuthorization } from './basicAuthorization.ts'
 import { ConfigurationError } from './errors.ts'
+import { basicAuth } from './sign.ts'
 
-test('encodes the example of RFC 7617, section 2.1, in UTF-8', () => {
-  expect(basicAuthorization('test', '123£')).toBe('Basic dGVzdDoxMjPCow==')
+/** The `Authorization` header of a request. */
+async function authorizationOf(projectId: string, key: string): Promise<string | undefined> {
+  return (await basicAuth(projectId, key)('method')).headers.Authorization
+}
+
+test('encodes the example of RFC 7617, section 2.1, in UTF-8', async () => {
+  expect(await authorizationOf('test', '123£')).toBe('Basic dGVzdDoxMjPCow==')
 })
 
 test.each([
@@ -12,14 +17,14 @@ test.each([
   ['проект', '鍵🔑'],
   ['p', 'a:b:c'],
   ['p', 'k'.repeat(100_000)]
-])('encodes %s as Node does', (projectId, serverKey) => {
+])('encodes %s as Node does', async (projectId, serverKey) => {
   const expected = Buffer.from(`${projectId}:${serverKey}`, 'utf8').toString('base64')
-  expect(basicAuthorization(projectId, serverKey)).toBe(`Basic ${expected}`)
+  expect(await authorizationOf(projectId, serverKey)).toBe(`Basic ${expected}`)
 })
 
-test('half a surrogate pair becomes U+FFFD, as TextEncoder makes it', () => {
+test('half a surrogate pair becomes U+FFFD, as TextEncoder makes it', async () => {
   const expected = Buffer.from(new TextEncoder().encode('p:a\ud800b')).toString('base64')
-  expect(basicAuthorization('p', 'a\ud800b')).toBe(`Basic ${expected}`)
+  expect(await authorizationOf('p', 'a\ud800b')).toBe(`Basic ${expected}`)
 })
 
 test.each([
@@ -31,7 +36,7 @@ test.each([
   ['p', undefined as unknown as string],
   [7 as unknown as string, 'secret-key']
 ])('refuses %j with %j without showing the key', (projectId, key) => {
-  const encode = () => basicAuthorization(projectId, key)
+  const encode = () => basicAuth(projectId, key)
   expect(encode).toThrow(ConfigurationError)
   expect(encode).toThrow(/projectId and key must be texts/)
   expect(encode).not.toThrow(/secret-key/)
