@@ -8,11 +8,11 @@ import * as actions from '../../src/actions.ts'
 import { evmMethods, methods, solanaMethods } from '../../src/generated/methods.gen.ts'
 import { chainData } from '../../src/kit.ts'
 import type { Method } from '../../src/Method.ts'
-import { chainDataActions } from '../../src/viem.ts'
+import { chainDataActions, chainDataWatchActions } from '../../src/viem.ts'
 import { caught } from '../support/caught.ts'
 import { address, projectId, serverKey, solanaAddress } from '../support/credentials.ts'
 import { findSecret } from '../support/findSecret.ts'
-import { answerResult, baseUrl, createStubService, stubClient } from '../support/stubService.ts'
+import { answerJson, answerResult, baseUrl, createStubService, stubClient } from '../support/stubService.ts'
 
 const service = createStubService()
 beforeAll(() => service.msw.listen({ onUnhandledFrame: 'error' }))
@@ -23,6 +23,12 @@ const options = { baseUrl, projectId, serverKey }
 const viemClient = createPublicClient({
   chain: mainnet,
   transport: custom({ request: async () => undefined })
+})
+
+const answerRefusal = answerJson({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32005, message: 'No', data: { reason: 'CURSOR_EXPIRED' } }
 })
 
 /** The arguments that a call of the method must have. */
@@ -94,6 +100,72 @@ describe('./viem', () => {
     expect(error).toMatchObject({ reason: 'CHAIN_ID_MISSING', message: 'getSyncStatus: chainId is missing' })
     await client.getSyncStatus({ chainId: 5 })
     expect(service.received.map(({ body }) => body.chainId)).toEqual([5])
+  })
+
+  describe('watching addresses', () => {
+    const event = (number: number) =>
+      `id: c${number}\ndata: {"kind":"synced","addresses":[],"head":{"blockNumber":${number}}}\n\n`
+    const streamOf = (text: string) =>
+      new Response(
+        new ReadableStream({
+          // It stays open.
+          start: controller => controller.enqueue(new TextEncoder().encode(text))
+        }),
+        { headers: { 'content-type': 'text/event-stream' } }
+      )
+    const watching = viemClient.extend(chainDataWatchActions(options))
+
+    test('gives every event of its chain in order, one at a time, and none after its end', async () => {
+      service.answerWith(() => streamOf(event(1) + event(2) + event(3)))
+      const cursors: string[] = []
+      const failed: unknown[] = []
+      let running = 0
+      await new Promise<void>(resolve => {
+        const unwatch = watching.watchAddresses({
+          addresses: [address],
+          async onEvent({ cursor }) {
+            expect(running++).toBe(0)
+            cursors.push(cursor)
+            await Promise.resolve()
+            running--
+            if (cursor !== 'c2') return
+            unwatch()
+            // Until what was under way has ended.
+            setTimeout(resolve, 0)
+          },
+          onError: error => failed.push(error)
+        })
+      })
+      expect([cursors, failed]).toEqual([['c1', 'c2'], []])
+      expect(service.received.map(({ body }) => [body.method, body.chainId])).toEqual([
+        ['svc_watchAddresses', 1]
+      ])
+    })
+
+    test.each([
+      ['a refusal', () => answerRefusal, { reason: 'CURSOR_EXPIRED' }],
+      ['an error of onEvent', () => () => streamOf(event(1)), { message: 'of the page' }]
+    ])('ends with %s, which onError gets', async (_title, answer, expected) => {
+      service.answerWith(answer())
+      const error = await new Promise<Error>(resolve => {
+        watching.watchAddresses({
+          addresses: [address],
+          onEvent() {
+            throw new Error('of the page')
+          },
+          onError: resolve
+        })
+      })
+      expect(error).toMatchObject(expected)
+    })
+
+    test('what is wrong with the arguments goes to onError, and nothing is sent', async () => {
+      const error = await new Promise<Error>(resolve => {
+        watching.watchAddresses({ addresses: undefined as never, onEvent() {}, onError: resolve })
+      })
+      expect(error.message).toBe('watchAddresses: addresses is missing')
+      expect(service.received).toEqual([])
+    })
   })
 
   test('hashes and addresses of results go into viem as they are', async () => {
