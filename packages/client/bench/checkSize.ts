@@ -101,14 +101,14 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/fetch with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client/fetch')),
-    limit: 6_520,
+    limit: 6_560,
     goal: 5_600
   },
   { what: 'axios alone, gzip', bytes: axiosAlone },
   {
     what: '@chain-data/client with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client')),
-    limit: axiosAlone + 6_030,
+    limit: axiosAlone + 6_080,
     goal: axiosAlone + 4_800
   },
   {
@@ -136,7 +136,7 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/history fed by a stream, above the client, gzip',
     bytes: (await gzippedBytes(withStreamedHistory)) - (await gzippedBytes(withClient)),
-    limit: 4_120
+    limit: 4_140
   },
   {
     what: 'watchAddresses above ./actions with the history, gzip',
