@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { newestForMs } from '../../src/solana/history/walletAccounts.ts'
 import { askHistory } from './askHistory.ts'
 import { expectTruth } from './expectTruth.ts'
 import { readBlocks } from './readTruth.ts'
@@ -15,6 +16,7 @@ beforeAll(async () => {
   served = await serveLedger(ledger)
 })
 
+afterEach(() => vi.useRealTimers())
 afterAll(() => served?.close())
 
 function callsOf(): Record<string, number> {
@@ -34,10 +36,31 @@ it('the first page costs one list for the wallet and for each token account, and
   expect(calls.getTransaction).toBeLessThanOrEqual(3 * limit)
 })
 
-it('the same page again reads no transaction and no whole list', async () => {
-  await askHistory(served.service, wallet, { limit })
-  const { getTransaction = 0 } = callsOf()
-  expect(getTransaction).toBe(0)
+it('the same page again costs no call while it is new, and later the balances and the new part of each list', async () => {
+  const first = await askHistory(served.service, wallet, { limit })
+  callsOf()
+  expect(await askHistory(served.service, wallet, { limit })).toEqual(first)
+  expect(callsOf()).toEqual({})
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + newestForMs })
+  expect(await askHistory(served.service, wallet, { limit })).toEqual(first)
+  const lists = served.node.calls.filter(({ method }) => method === 'getSignaturesForAddress')
+  for (const { params } of lists) expect(params[1]).toHaveProperty('until')
+  const { getSlot: _, getSlotLeader: __, ...calls } = callsOf()
+  expect(calls).toEqual({
+    getBalance: 1,
+    getTokenAccountsByOwner: 2,
+    getSignaturesForAddress: size.tokenAccounts + 1
+  })
+})
+
+it('a page with before costs no call when it is asked again', async () => {
+  const { transactions } = await askHistory(served.service, wallet, { limit })
+  const page = { limit, before: transactions.at(-1)!.signature }
+  const second = await askHistory(served.service, wallet, page)
+  callsOf()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+  expect(await askHistory(served.service, wallet, page)).toEqual(second)
+  expect(callsOf()).toEqual({})
 })
 
 it('all pages are what the blocks have', async () => {

@@ -2,6 +2,7 @@ import type { SolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
 import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import type { Gap } from './checkContinuity.ts'
+import type { HistoryCache } from './HistoryCache.ts'
 
 /** Lamports that keep an account without data free of rent. */
 const rentExempt = 890_880n
@@ -11,20 +12,38 @@ const maxEpochs = 16
 /**
  * Recognises what moves lamports without a transaction: rent, taken from accounts with too little until 2025, and staking and voting
  * rewards of exactly the difference.
- * @remarks Up to 17 calls for each gap of lamports; none without one.
+ * @param deps.finalSlot - Transactions up to this slot are final: a reward between two of them is kept.
+ * @remarks Up to 18 calls for each gap of lamports; none without one, and none for a reward that is kept.
  */
 export async function explainGaps(
   gaps: readonly Gap[],
   wallet: string,
-  rpc: SolanaHistoryRpc,
-  options: SolanaCallOptions
+  deps: GapDeps
 ): Promise<readonly Gap[]> {
   const explained: Gap[] = []
   for (const gap of gaps) {
     const isLamports = gap.account === wallet && gap.cause === 'missing' && gap.older !== undefined
-    explained.push(isLamports ? { ...gap, cause: await causeOf(gap, wallet, rpc, options) } : gap)
+    explained.push(isLamports ? { ...gap, cause: await recall(gap, wallet, deps) } : gap)
   }
   return explained
+}
+
+interface GapDeps {
+  readonly rpc: SolanaHistoryRpc
+  readonly cache: HistoryCache
+  readonly finalSlot: number
+  readonly options: SolanaCallOptions
+}
+
+async function recall(gap: Gap, wallet: string, deps: GapDeps): Promise<Gap['cause']> {
+  const { older, newer } = gap
+  const { rpc, cache, finalSlot, options } = deps
+  const name = `reward:${wallet}:${older?.transaction.signature}:${newer?.transaction.signature}`
+  if ((await cache.read('lists', [name])).size > 0) return 'reward'
+  const cause = await causeOf(gap, wallet, rpc, options)
+  const isFinal = newer !== undefined && newer.transaction.slot <= finalSlot
+  if (cause === 'reward' && isFinal) cache.save('lists', name, true)
+  return cause
 }
 
 async function causeOf(

@@ -12,8 +12,9 @@ import { createHistoryCache, type HistoryCache } from './HistoryCache.ts'
 import type { KeptTransaction } from './KeptTransaction.ts'
 import { readBalances } from './readBalances.ts'
 import { type Cursor, type HistoryPart, readHistory } from './readHistory.ts'
+import { finalAfterSlots } from './signatureStream.ts'
 import { createTransactionReader, type TransactionReader } from './transactionReader.ts'
-import { joinSearched, type WalletAccounts } from './walletAccounts.ts'
+import { joinSearched, keepNewest, newestOf, type WalletAccounts } from './walletAccounts.ts'
 import { viewFromWallet, type WalletTransaction } from './walletView.ts'
 
 interface SolanaHistoryQuery {
@@ -141,11 +142,12 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
     const kept = (await cache.read<WalletAccounts>('lists', [accountsName(wallet)])).get(
       accountsName(wallet)
     )?.value
-    const isKept = before !== undefined && kept !== undefined && kept.asOf >= before.slot
-    const balances = isKept ? undefined : await readBalances(rpc, wallet, callOptions)
+    const newest = newestOf(kept)
+    const isKept = before === undefined ? newest !== undefined : (kept?.asOf ?? -1) >= before.slot
+    const balances = isKept ? newest : await readBalances(rpc, wallet, callOptions)
     // A node that is behind the balances would seem to leave out the newest transactions.
     const options = { ...callOptions, minContextSlot: balances?.slot }
-    const firstSlot = isKept ? kept.firstSlot : await historyRpc.getFirstAvailableBlock(callOptions)
+    const firstSlot = isKept ? kept?.firstSlot : await historyRpc.getFirstAvailableBlock(callOptions)
     onReached(before?.slot ?? balances?.slot ?? 0, 0)
     const present =
       balances === undefined
@@ -158,7 +160,9 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
         tokenAccounts === 'all'
           ? (kept?.former ?? []).filter(({ account }) => !present.includes(account))
           : [],
-      asOf: before?.slot ?? Number.POSITIVE_INFINITY
+      asOf: before?.slot ?? newest?.slot ?? Number.POSITIVE_INFINITY,
+      // Lists of other accounts may have been read since: a page is of one slot.
+      upTo: before === undefined && newest !== undefined ? newest.slot : Number.POSITIVE_INFINITY
     }
     const deps = { rpc: historyRpc, cache, reader, options }
     const isUnbounded = limit === undefined
@@ -175,12 +179,16 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
       const accounts: WalletAccounts = {
         ...{ asOf, present, ...searched },
         former: part.former.filter(({ shownBy }) => shownBy.isFinalized),
-        ...withValues({ firstSlot })
+        ...withValues({
+          firstSlot,
+          newest: isKept ? newest && kept?.newest : balances && keepNewest(balances)
+        })
       }
       cache.save('lists', accountsName(wallet), accounts)
     }
     const state = before === undefined ? balances : undefined
-    const gaps = await check(part, { query, reader, options, state, firstSlot })
+    const finalSlot = asOf - finalAfterSlots
+    const gaps = await check(part, { query, reader, cache, finalSlot, options, state, firstSlot })
     return {
       ...{ transactions: part.transactions, isFinalized: part.isFinalized, gaps, toSlot: asOf },
       tokenAccounts: tokenAccounts === 'all' ? present.length + part.former.length : 0,
@@ -217,12 +225,14 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
     around: {
       readonly query: SolanaHistoryQuery
       readonly reader: TransactionReader
+      readonly cache: HistoryCache
+      readonly finalSlot: number
       readonly options: SolanaCallOptions
       readonly state: WalletBalances | undefined
       readonly firstSlot: number | undefined
     }
   ): Promise<readonly Gap[]> {
-    const { query, reader, options, state, firstSlot } = around
+    const { query, reader, cache, options, state, firstSlot, finalSlot } = around
     const { wallet } = query
     const { transactions, streams } = part
     const lowest = transactions.at(-1)?.transaction
@@ -240,7 +250,7 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
       beginning: firstSlot === 0 || firstSlot === 1 ? 'missing' : 'pruned'
     })
     const shown = query.tokenAccounts === 'none' ? gaps.filter(({ account }) => account === wallet) : gaps
-    return explainGaps(shown, wallet, historyRpc, options)
+    return explainGaps(shown, wallet, { rpc: historyRpc, cache, finalSlot, options })
   }
 
   /** Reads the transaction just newer than a part, of each account that the part changes: kept by now, mostly. */

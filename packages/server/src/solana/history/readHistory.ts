@@ -25,6 +25,8 @@ export interface HistoryRange {
   readonly limit: number
   /** The slot up to which lists have to be known. */
   readonly asOf: number
+  /** Transactions of newer slots are left out. */
+  readonly upTo: number
   /** Called with each slot down to which everything is read. */
   onReached(slot: number, readShare: number): void
 }
@@ -54,7 +56,7 @@ interface HistoryDeps {
  */
 export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promise<HistoryPart> {
   const { rpc, cache, reader, options } = deps
-  const { wallet, present = [], before, until, limit, asOf } = range
+  const { wallet, present = [], before, until, limit, asOf, upTo } = range
   const fromSlot = before?.slot ?? Number.POSITIVE_INFINITY
   const untilSlot = until?.slot ?? -1
   const presentSet = new Set(present)
@@ -92,7 +94,7 @@ export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promi
       }
       if (bySignature.size > count || reach < untilSlot || reach < 0) {
         const entries = [...bySignature.values()].sort((a, b) => b.slot - a.slot)
-        return { entries: entries.filter(({ slot }) => slot >= untilSlot), reach }
+        return { entries: entries.filter(({ slot }) => slot >= untilSlot && slot <= upTo), reach }
       }
       const shortest = [...streams.values()].filter(stream => stream.reach === reach)
       await mapConcurrently(shortest, callsAtOnce, stream => stream.load(options))

@@ -5,6 +5,7 @@ import {
 } from '../../nodes/solana/historyRpc.ts'
 import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
 import type { HistoryCache } from './HistoryCache.ts'
+import { newestForMs } from './walletAccounts.ts'
 
 /** The signatures of one account, read backwards as far as they are needed. */
 export interface SignatureStream {
@@ -39,6 +40,11 @@ interface KeptPart {
 interface KeptHead extends KeptPart {
   /** Everything up to this slot is in it. */
   readonly asOf: number
+  /** What was newer when it was read, not yet finalised. */
+  readonly open: KeptPart['signatures']
+  /** The slot and the time at which it was read: together with `open` everything up to that slot. */
+  readonly readAt: number
+  readonly readAtMs: number
 }
 
 interface StreamOptions {
@@ -56,7 +62,7 @@ interface StreamOptions {
 /** How long it is believed that there is nothing older than what a node still has. */
 const endForMs = 3_600_000
 /** Blocks become final after 32 slots. */
-const finalAfterSlots = 32
+export const finalAfterSlots = 32
 /** A head longer than two answers gives its older half away. */
 const maxHead = 2 * signaturesPerCall
 
@@ -88,7 +94,8 @@ export function createSignatureStream(options: StreamOptions): SignatureStream {
   async function loadHead(callOptions: SolanaCallOptions): Promise<void> {
     const head = options.head
     isOpen = true
-    if (head !== undefined && head.asOf >= asOf) {
+    if (head !== undefined && (head.asOf >= asOf || isNew(head))) {
+      if (head.asOf < asOf) add(head.open.map(each => ({ ...toListed(each), isFinalized: false })))
       add(head.signatures.map(toListed))
       end = head.end
       return
@@ -108,25 +115,27 @@ export function createSignatureStream(options: StreamOptions): SignatureStream {
     keepHead(all, end, callOptions.minContextSlot)
   }
 
-  function keepHead(
-    all: readonly ListedSignature[],
-    headEnd: KeptPart['end'],
-    readAt: number | undefined
-  ): void {
+  const isNew = ({ readAt, readAtMs }: KeptHead) => readAt >= asOf && Date.now() - readAtMs < newestForMs
+
+  function keepHead(all: readonly ListedSignature[], headEnd: KeptPart['end'], readAt = 0): void {
     const firstFinal = all.findIndex(({ isFinalized }) => isFinalized)
     const final = firstFinal < 0 ? [] : all.slice(firstFinal)
     const oldestOpen = all[(firstFinal < 0 ? all.length : firstFinal) - 1]
-    const seenTo = oldestOpen === undefined ? (readAt ?? 0) - finalAfterSlots : oldestOpen.slot - 1
-    const headAsOf = Math.max(seenTo, final[0]?.slot ?? 0)
+    const seenTo = oldestOpen === undefined ? readAt - finalAfterSlots : oldestOpen.slot - 1
+    const read = {
+      asOf: Math.max(seenTo, final[0]?.slot ?? 0),
+      open: all.slice(0, all.length - final.length).map(toKept),
+      ...{ readAt, readAtMs: Date.now() }
+    }
     if (final.length > maxHead) {
       const kept = final.slice(0, signaturesPerCall)
       keepPart(kept.at(-1), final.slice(signaturesPerCall), headEnd)
-      cache.save('lists', headName(account), { signatures: kept.map(toKept), asOf: headAsOf })
+      cache.save('lists', headName(account), { signatures: kept.map(toKept), ...read })
       return
     }
     const headDoc: KeptHead = {
       signatures: final.map(toKept),
-      asOf: headAsOf,
+      ...read,
       ...(headEnd !== undefined && { end: headEnd })
     }
     cache.save('lists', headName(account), headDoc)

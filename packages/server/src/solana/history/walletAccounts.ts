@@ -1,3 +1,4 @@
+import type { Balance, WalletBalances } from './checkContinuity.ts'
 import type { WalletTransaction } from './walletView.ts'
 
 /** A token account that the wallet owned once, and does not own now. */
@@ -20,6 +21,28 @@ export interface WalletAccounts {
   readonly searchedTo: number
   /** First slot that the nodes have; absent where none says it. */
   readonly firstSlot?: number
+  /** The balances at `asOf`; absent once they are not new any more. */
+  readonly newest?: KeptBalances
+}
+
+/** Balances as they are kept. */
+interface KeptBalances extends Omit<WalletBalances, 'balances'> {
+  readonly readAtMs: number
+  readonly balances: readonly (readonly [account: string, balance: Balance])[]
+}
+
+/** How long the newest page is given again as it was read: until then no node is asked what is new. */
+export const newestForMs = 5_000
+
+/** The balances that are kept, while they are new. */
+export function newestOf(accounts: WalletAccounts | undefined): WalletBalances | undefined {
+  const newest = accounts?.newest
+  if (newest === undefined || Date.now() - newest.readAtMs >= newestForMs) return undefined
+  return { ...newest, balances: new Map(newest.balances) }
+}
+
+export function keepNewest({ slot, oldestSlot, balances, unreadable }: WalletBalances): KeptBalances {
+  return { ...{ slot, oldestSlot, unreadable }, readAtMs: Date.now(), balances: [...balances] }
 }
 
 /**
