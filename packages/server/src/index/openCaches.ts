@@ -6,7 +6,11 @@ import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createDeepHistoryCache, hasLeft } from './caches/createDeepHistoryCache.ts'
 import { createLoginStore, type LoginStoreOptions } from './caches/createLoginStore.ts'
-import { createMetadataCache, type MetadataCacheOptions } from './caches/createMetadataCache.ts'
+import {
+  createMetadataCache,
+  type MetadataCacheOptions,
+  metadataWords
+} from './caches/createMetadataCache.ts'
 import type { StoreLocation } from './parseStoreUrl.ts'
 import * as postgres from './postgres/cacheDatabase.ts'
 import * as sqlite from './sqlite/cacheDatabase.ts'
@@ -37,14 +41,17 @@ export function openSolanaHistoryCache(
   location: StoreLocation,
   options: MetadataCacheOptions & { readonly driver?: SqliteDriver }
 ): MetadataCache {
-  return openDocuments(location, 'solana', options)
+  return openDocuments(location, 'solana', { words: solanaWords, ...options })
 }
+
+const solanaWords = { name: 'Solana history', withoutIt: 'nodes are asked again' }
 
 function openDocuments(
   location: StoreLocation,
   name: 'metadata' | 'solana',
   { driver, ...options }: MetadataCacheOptions & { readonly driver?: SqliteDriver }
 ): MetadataCache {
+  const words = options.words ?? metadataWords
   if (location.kind === 'postgres') {
     const schema = { ...postgres.metadataSchema, schema: `chain_data_${name}` }
     return createMetadataCache(postgres.openCacheDatabase(location.url, schema), options)
@@ -53,7 +60,7 @@ function openDocuments(
     const path = join(location.folder, `${name}.sqlite`)
     return createMetadataCache(sqlite.openCacheDatabase(path, sqlite.metadataSchema, driver), options)
   } catch (error) {
-    options.logger.warn('the metadata cache cannot be opened; metadata is kept in memory', { error })
+    options.logger.warn(`the ${words.name} cache cannot be opened; ${words.withoutIt}`, { error })
     return noMetadataCache
   }
 }

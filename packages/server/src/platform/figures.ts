@@ -152,6 +152,15 @@ export interface EventFigures {
   readonly behind: number
 }
 
+/** What histories of Solana wallets have cost since the start, on one cluster. */
+export interface SolanaHistoryFigures {
+  readonly chainId: number
+  /** Calls to nodes, by method. */
+  readonly calls: ReadonlyMap<string, number>
+  /** Transactions that were needed: known from the cache, and asked of a node. */
+  readonly transactions: { readonly kept: number; readonly read: number }
+}
+
 /** How a server fares, read whenever it is asked. */
 export interface ServerFigures {
   /** One for each EVM chain, in the order of the configuration. */
@@ -160,6 +169,8 @@ export interface ServerFigures {
   readonly solanaStates: () => readonly SolanaState[]
   /** The nodes and the indexer of each EVM chain, in the order of `chainStates`. */
   readonly nodeFigures: () => readonly NodeFigures[]
+  /** One for each Solana cluster. */
+  readonly solanaHistories: () => readonly SolanaHistoryFigures[]
   readonly metadataFigures: () => MetadataFigures | undefined
   /** One for each EVM chain. */
   readonly eventFigures: () => readonly EventFigures[]

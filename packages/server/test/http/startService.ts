@@ -67,6 +67,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       solanaStates,
       nodeFigures: () => [],
       eventFigures: () => [],
+      solanaHistories: () => [],
       metadataFigures: () => undefined,
       cacheDamages: () => new Map(),
       chainLabel: chainId => `Chain ${chainId}`

@@ -21,7 +21,11 @@ afterAll(() => served?.close())
 
 function callsOf(): Record<string, number> {
   const counts: Record<string, number> = {}
-  for (const { method } of served.node.calls) counts[method] = (counts[method] ?? 0) + 1
+  for (const { method, params } of served.node.calls) {
+    // The watch of the cluster asks for its slot by the balance of a program; and lists ask for it once together.
+    const isOfSlot = method === 'getSlot' || (method === 'getBalance' && params[0] !== wallet)
+    if (!isOfSlot) counts[method] = (counts[method] ?? 0) + 1
+  }
   served.node.calls.length = 0
   return counts
 }
@@ -37,6 +41,7 @@ it('the first page costs one list for the wallet and for each token account, and
 })
 
 it('the same page again costs no call while it is new, and later the balances and the new part of each list', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + newestForMs })
   const first = await askHistory(served.service, wallet, { limit })
   callsOf()
   expect(await askHistory(served.service, wallet, { limit })).toEqual(first)
@@ -45,8 +50,7 @@ it('the same page again costs no call while it is new, and later the balances an
   expect(await askHistory(served.service, wallet, { limit })).toEqual(first)
   const lists = served.node.calls.filter(({ method }) => method === 'getSignaturesForAddress')
   for (const { params } of lists) expect(params[1]).toHaveProperty('until')
-  const { getSlot: _, getSlotLeader: __, ...calls } = callsOf()
-  expect(calls).toEqual({
+  expect(callsOf()).toEqual({
     getBalance: 1,
     getTokenAccountsByOwner: 2,
     getSignaturesForAddress: size.tokenAccounts + 1

@@ -11,11 +11,21 @@ export interface MetadataCacheOptions {
   /** Maximum of bytes of each kind; least recently used documents are removed first. */
   readonly bounds: Readonly<Record<MetadataKind, number>>
   readonly logger: Logger
+  /** What logs call it, and what follows from its trouble. Default: the cache of metadata. */
+  readonly words?: CacheWords
   /** Called for each row that differs from its checksum: what it held counts as unknown, and is fetched again. */
   onDamage?(): void
   /** Default: `Date.now`; replaced in tests. */
   readonly now?: () => number
 }
+
+/** The words of a cache in logs. */
+export interface CacheWords {
+  readonly name: string
+  readonly withoutIt: string
+}
+
+export const metadataWords: CacheWords = { name: 'metadata', withoutIt: 'metadata is kept in memory' }
 
 interface DocumentRow {
   readonly key: Uint8Array
@@ -44,7 +54,7 @@ const awayPauseMs = 5_000
 /** Creates the cache of documents over the tables of an engine's `cacheDatabase.ts`. */
 export function createMetadataCache(
   database: CacheDatabase,
-  { bounds, logger, onDamage, now = Date.now }: MetadataCacheOptions
+  { bounds, logger, words = metadataWords, onDamage, now = Date.now }: MetadataCacheOptions
 ): MetadataCache {
   const document = `${database.prefix}document`
   const usage = `${database.prefix}usage`
@@ -62,7 +72,7 @@ export function createMetadataCache(
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work()
-      if (isAway) logger.info('the metadata cache answers again')
+      if (isAway) logger.info(`the ${words.name} cache answers again`)
       isAway = false
       return result
     } catch (error) {
@@ -77,12 +87,12 @@ export function createMetadataCache(
     if (error instanceof StoreUnavailableError) {
       awayUntilMs = now() + awayPauseMs
       if (!isAway) {
-        logger.warn('the metadata cache does not answer; metadata is kept in memory meanwhile', { error })
+        logger.warn(`the ${words.name} cache does not answer; ${words.withoutIt} meanwhile`, { error })
       }
       isAway = true
       return
     }
-    logger.warn('the metadata cache has failed; metadata is kept in memory', { error })
+    logger.warn(`the ${words.name} cache has failed; ${words.withoutIt}`, { error })
     void end()
   }
 

@@ -49,6 +49,8 @@ export interface SolanaHistoryRpc {
   getFirstAvailableBlock(options: SolanaCallOptions): Promise<number | undefined>
   /** Any other call; the result unchecked. */
   call(method: string, params: readonly unknown[], options: SolanaCallOptions): Promise<unknown>
+  /** Number of calls sent to nodes since the start, by method. */
+  calls(): ReadonlyMap<string, number>
 }
 
 /** Signatures in one answer: the limit of nodes. */
@@ -69,8 +71,11 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
 
   const newestSlots = new Map<string, Promise<number>>()
 
-  const send = async (node: SolanaNode, method: string, params: readonly unknown[]) =>
-    readAnything(await node.send(wordCall(method, params)))
+  const calls = new Map<string, number>()
+  const send = async (node: SolanaNode, method: string, params: readonly unknown[]) => {
+    calls.set(method, (calls.get(method) ?? 0) + 1)
+    return readAnything(await node.send(wordCall(method, params)))
+  }
 
   async function firstBlockOf(node: SolanaNode): Promise<number | undefined> {
     const known = firstBlocks.get(node.name)
@@ -95,6 +100,8 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
   }
 
   return {
+    calls: () => calls,
+
     async getSignaturesForAddress(account, { before, until }, callOptions) {
       const { minContextSlot = 0 } = callOptions
       let best: SignatureList | undefined

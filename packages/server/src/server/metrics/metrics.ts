@@ -7,6 +7,7 @@ import {
   type MetadataFigures,
   type NodeFigures,
   type ServerFigures,
+  type SolanaHistoryFigures,
   upstreamBounds,
   writeBounds
 } from '../../platform/figures.ts'
@@ -40,6 +41,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addIntegrityMetrics(page, sources.chainStates)
   addStateMetrics(page, () => [...sources.chainStates(), ...sources.solanaStates()])
   addClusterMetrics(page, sources.solanaStates)
+  addSolanaHistoryMetrics(page, sources.solanaHistories)
   addUpstreamMetrics(page, sources.nodeFigures)
   addIndexMetrics(page, sources.nodeFigures)
   const corruptHelp = 'Rows of caches that were not what was written: they are fetched again.'
@@ -199,6 +201,18 @@ function addUpstreamMetrics(page: MetricsPage, read: () => readonly NodeFigures[
     labels: ({ chainId, position }) => ({ chain_id: chainId, websocket: position })
   })
   sockets.gauge('websocket_connected', '1 while this WebSocket announces new blocks.', s => s.connected)
+}
+
+function addSolanaHistoryMetrics(page: MetricsPage, readAll: () => readonly SolanaHistoryFigures[]): void {
+  const callsHelp = 'Calls to nodes for histories of Solana wallets, by method of the node.'
+  page.counter('solana_history_node_calls', callsHelp, () =>
+    readAll().flatMap(each => rowsBy('method', each.calls, chainLabel(each)))
+  )
+  const transactionsHelp =
+    'Transactions that histories of Solana wallets needed, by where they came from: kept (the cache), read (a node).'
+  page.counter('solana_history_transactions', transactionsHelp, () =>
+    readAll().flatMap(each => rowsBy('from', Object.entries(each.transactions), chainLabel(each)))
+  )
 }
 
 function addLimitMetrics(page: MetricsPage, read: () => LimitFigures): void {

@@ -17,8 +17,9 @@ import { systemClock } from '../../platform/clock.ts'
 import { type Damage, IndexDamagedError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { Refusal } from '../../platform/refusal.ts'
 import { createSolanaHistory } from '../../solana/history/history.ts'
-import { createSolanaHoldings, type SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
+import { createSolanaHoldings } from '../../solana/holdings/holdings.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import { createSlotWatch, type SlotWatch } from '../../solana/slotWatch.ts'
 import type { EvmChain } from '../config/applyPresets.ts'
@@ -165,7 +166,12 @@ export async function startParts(
           : logger.warn('a Solana cluster is stalled', { chainId, problem })
     })
     const history = createSolanaHistory({ chainId, rpc, historyRpc, documents: solanaCache })
-    return { chainId, watch, state: watch.state, holdings: checkAfterFailure(holdings, watch), history }
+    return {
+      ...{ chainId, watch, state: watch.state },
+      holdings: { readHoldings: checkAfterFailure(holdings.readHoldings, watch) },
+      history: { readHistory: checkAfterFailure(history.readHistory, watch) },
+      historyFigures: () => ({ chainId, calls: historyRpc.calls(), ...history.figures() })
+    }
   })
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
   const solanaById = new Map(solanaChains.map(chain => [chain.chainId, chain]))
@@ -228,6 +234,7 @@ export async function startParts(
         evmChains.map(chain => toChainState(chain.status(), { serveWhileSyncing, nowMs: systemClock.now() })),
       solanaStates: () => solanaChains.map(({ state }) => state()),
       nodeFigures: () => evmChains.map(chain => chain.figures()),
+      solanaHistories: () => solanaChains.map(({ historyFigures }) => historyFigures()),
       metadataFigures: metadata.figures,
       eventFigures: watched.figures,
       cacheDamages: stores.cacheDamages,
@@ -260,18 +267,19 @@ function createVerifiedBlocks(chain: EvmChain, rpc: EvmUpstreams) {
 }
 
 /** Has the node of a cluster checked as soon as a call fails because of it, so that the state is not told later. */
-function checkAfterFailure(
-  holdings: SolanaHoldingsReader,
+function checkAfterFailure<Query, Answer>(
+  read: (query: Query) => Promise<Answer>,
   watch: Pick<SlotWatch, 'check'>
-): SolanaHoldingsReader {
-  return {
-    async readHoldings(query) {
-      try {
-        return await holdings.readHoldings(query)
-      } catch (error) {
-        if (error instanceof NodeUnavailableError) watch.check()
-        throw error
-      }
+): (query: Query) => Promise<Answer> {
+  return async query => {
+    try {
+      return await read(query)
+    } catch (error) {
+      const isOfNode =
+        error instanceof NodeUnavailableError ||
+        (error instanceof Refusal && error.reason === 'UPSTREAM_UNAVAILABLE')
+      if (isOfNode) watch.check()
+      throw error
     }
   }
 }

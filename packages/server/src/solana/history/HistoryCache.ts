@@ -5,6 +5,8 @@ export interface HistoryCache {
   /** @returns the values that are known, by their names. */
   read<T>(kind: 'transactions' | 'lists', names: readonly string[]): Promise<ReadonlyMap<string, Kept<T>>>
   save(kind: 'transactions' | 'lists', name: string, value: unknown): void
+  /** Has a value read again: it turned out to lack something. */
+  forget(kind: 'transactions' | 'lists', name: string): void
 }
 
 interface Kept<T> {
@@ -21,7 +23,7 @@ const readAtOnce = 64
  */
 export function createHistoryCache(documents: MetadataCache, cluster: string): HistoryCache {
   const keyOf = (kind: string, name: string) => `solana:${cluster}:${kind}:${name}`
-  return {
+  const cache: HistoryCache = {
     async read<T>(kind: 'transactions' | 'lists', names: readonly string[]) {
       const found = new Map<string, Kept<T>>()
       for (let start = 0; start < names.length; start += readAtOnce) {
@@ -30,7 +32,8 @@ export function createHistoryCache(documents: MetadataCache, cluster: string): H
         for (const name of some) {
           const document = records.get(keyOf(kind, name))?.document
           if (document === undefined) continue
-          const value = JSON.parse(Buffer.from(document.body).toString('utf8')) as T
+          const value = JSON.parse(Buffer.from(document.body).toString('utf8')) as T | null
+          if (value === null) continue
           found.set(name, { value, savedAtMs: document.fetchedAtMs })
         }
       }
@@ -42,6 +45,8 @@ export function createHistoryCache(documents: MetadataCache, cluster: string): H
         fetchedAtMs: Date.now(),
         isProven: false
       })
-    }
+    },
+    forget: (kind, name) => cache.save(kind, name, null)
   }
+  return cache
 }

@@ -4,6 +4,7 @@ import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
+import type { SolanaHistoryFigures } from '../../platform/figures.ts'
 import { present as withValues } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { checkContinuity, type Gap, type WalletBalances } from './checkContinuity.ts'
@@ -67,6 +68,11 @@ export interface SolanaHistoryReader {
   readHistory(query: SolanaHistoryQuery): Promise<SolanaHistory>
 }
 
+/** A reader that counts what it reads. */
+interface CountedReader extends SolanaHistoryReader {
+  figures(): Pick<SolanaHistoryFigures, 'transactions'>
+}
+
 export interface SolanaHistoryOptions {
   readonly chainId: number
   readonly rpc: SolanaRpc
@@ -79,9 +85,10 @@ const workingShare = 0.85
 const retryAfterMs = 1_000
 
 /** Reads histories from plain nodes; keeps finalised transactions and lists in a cache of documents. */
-export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistoryReader {
+export function createSolanaHistory(options: SolanaHistoryOptions): CountedReader {
   const { chainId, rpc, historyRpc, documents } = options
   let opened: HistoryCache | undefined
+  const transactions = { kept: 0, read: 0 }
 
   /** The chain id does not tell a development cluster from the one that it was before. */
   async function openCache(callOptions: SolanaCallOptions): Promise<HistoryCache> {
@@ -95,6 +102,8 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
   }
 
   return {
+    figures: () => ({ transactions: { ...transactions } }),
+
     async readHistory(query) {
       const scope = openAbortScope([query.signal])
       const progress = { slot: undefined as number | undefined, share: 0 }
@@ -136,12 +145,13 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
     onReached: (slot: number, share: number) => void
   ): Promise<SolanaHistory> {
     const { wallet, tokenAccounts, limit, maxUnpaged } = query
-    const reader = createTransactionReader(historyRpc, cache)
+    const reader = createTransactionReader(historyRpc, cache, transactions)
     const before = await findCursor('before', query.before)
     const until = await findCursor('until', query.until)
     const kept = (await cache.read<WalletAccounts>('lists', [accountsName(wallet)])).get(
       accountsName(wallet)
     )?.value
+    const startMs = Date.now()
     const newest = newestOf(kept)
     const isKept = before === undefined ? newest !== undefined : (kept?.asOf ?? -1) >= before.slot
     const balances = isKept ? newest : await readBalances(rpc, wallet, callOptions)
@@ -181,7 +191,7 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
         former: part.former.filter(({ shownBy }) => shownBy.isFinalized),
         ...withValues({
           firstSlot,
-          newest: isKept ? newest && kept?.newest : balances && keepNewest(balances)
+          newest: isKept ? newest && kept?.newest : balances && keepNewest(balances, startMs)
         })
       }
       cache.save('lists', accountsName(wallet), accounts)
@@ -250,7 +260,10 @@ export function createSolanaHistory(options: SolanaHistoryOptions): SolanaHistor
       beginning: firstSlot === 0 || firstSlot === 1 ? 'missing' : 'pruned'
     })
     const shown = query.tokenAccounts === 'none' ? gaps.filter(({ account }) => account === wallet) : gaps
-    return explainGaps(shown, wallet, { rpc: historyRpc, cache, finalSlot, options })
+    const explained = await explainGaps(shown, wallet, { rpc: historyRpc, cache, finalSlot, options })
+    // The node may have left it out only this time: the next reading asks for these lists again.
+    for (const { cause, account } of explained) if (cause === 'missing') streams.get(account)?.forget()
+    return explained
   }
 
   /** Reads the transaction just newer than a part, of each account that the part changes: kept by now, mostly. */

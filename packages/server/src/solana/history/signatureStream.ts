@@ -20,6 +20,8 @@ export interface SignatureStream {
   readonly reach: number
   /** Reads the next part. One call, none where it is kept. */
   load(options: SolanaCallOptions): Promise<void>
+  /** Drops what is kept of this list: the next reading asks nodes for all of it. */
+  forget(): void
 }
 
 interface Skipped {
@@ -82,6 +84,7 @@ export function createSignatureStream(options: StreamOptions): SignatureStream {
   let last: ListedSignature | undefined
   let end: number | 'unknown' | undefined
   let isOpen = false
+  const names = new Set([headName(account)])
 
   function add(signatures: readonly ListedSignature[]): void {
     for (const entry of signatures) {
@@ -156,6 +159,9 @@ export function createSignatureStream(options: StreamOptions): SignatureStream {
   return {
     account,
     entries,
+    forget() {
+      for (const name of names) cache.forget('lists', name)
+    },
     get skipped() {
       return skipped
     },
@@ -171,7 +177,9 @@ export function createSignatureStream(options: StreamOptions): SignatureStream {
       if (!isOpen) return loadHead(callOptions)
       const before = last
       if (before === undefined) return loadHead(callOptions)
-      const kept = (await cache.read<KeptPart>('lists', [partName(before)])).get(partName(before))
+      const name = partName(before)
+      names.add(name)
+      const kept = (await cache.read<KeptPart>('lists', [name])).get(name)
       const isCurrent =
         kept !== undefined && (kept.value.end === undefined || Date.now() - kept.savedAtMs < endForMs)
       if (isCurrent) {

@@ -32,7 +32,12 @@ export interface TransactionReader {
 /** Calls of one answer in flight; the upstreams have their own, lower bounds. */
 export const callsAtOnce = 64
 
-export function createTransactionReader(rpc: SolanaHistoryRpc, cache: HistoryCache): TransactionReader {
+/** @param counts - Raised by the transactions that the cache had, and by those that nodes were asked for. */
+export function createTransactionReader(
+  rpc: SolanaHistoryRpc,
+  cache: HistoryCache,
+  counts: { kept: number; read: number }
+): TransactionReader {
   const known = new Map<string, KeptTransaction>()
   const final = new Set<string>()
 
@@ -65,6 +70,8 @@ export function createTransactionReader(rpc: SolanaHistoryRpc, cache: HistoryCac
       for (const [name, { value }] of await cache.read<KeptTransaction>('transactions', names))
         known.set(name, value)
       const missing = unread.filter(({ signature }) => !known.has(signature))
+      counts.kept += unread.length - missing.length
+      counts.read += missing.length
       await mapConcurrently(missing, callsAtOnce, each => readOne(each, options))
     },
     async find(signature, options) {

@@ -41,8 +41,12 @@ export function newestOf(accounts: WalletAccounts | undefined): WalletBalances |
   return { ...newest, balances: new Map(newest.balances) }
 }
 
-export function keepNewest({ slot, oldestSlot, balances, unreadable }: WalletBalances): KeptBalances {
-  return { ...{ slot, oldestSlot, unreadable }, readAtMs: Date.now(), balances: [...balances] }
+/** @param readAtMs - When they were asked for. */
+export function keepNewest(
+  { slot, oldestSlot, balances, unreadable }: WalletBalances,
+  readAtMs: number
+): KeptBalances {
+  return { ...{ slot, oldestSlot, unreadable, readAtMs }, balances: [...balances] }
 }
 
 /**

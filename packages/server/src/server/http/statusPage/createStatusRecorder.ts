@@ -8,7 +8,7 @@ import type { MethodCalls, StatusReport } from './StatusReport.ts'
 
 /** Sources of the status page, read at every sample or report. */
 export interface StatusSources
-  extends Omit<ServerFigures, 'metadataFigures' | 'eventFigures' | 'cacheDamages'>,
+  extends Omit<ServerFigures, 'metadataFigures' | 'eventFigures' | 'cacheDamages' | 'solanaHistories'>,
     ReadyRule {
   readonly version: string
   readonly counts: Pick<Counts, 'calls' | 'refusals'>
