@@ -5,9 +5,10 @@
  * `results/`. Three are run by their names only: `-- remote`, `-- soak --minutes 10` and
  * `-- store --transactions 10000000`.
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
- * headers with others, `-- ingest --threads` numbers of threads that decode, `-- store --log` the log of changes
- * with none, `-- store --partitions` pages of PostgreSQL in few and many partitions, `-- http --checks` pages whose stored bytes are
- * checked with others; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
+ * headers with others, `-- ingest --threads` numbers of threads that decode, `-- ingest --log` a log of changes that holds
+ * all blocks with one that holds few, `-- store --log` the writer with the log and with none, `-- store --partitions` pages of PostgreSQL
+ * in few and many partitions, `-- http --checks` pages whose stored bytes are checked with others; these keep nothing.
+ * `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -23,6 +24,7 @@ import { benchChecks } from './http/benchChecks.ts'
 import { benchHttp } from './http/benchHttp.ts'
 import { benchIngest } from './ingest/benchIngest.ts'
 import { benchIngestAgainst } from './ingest/benchIngestAgainst.ts'
+import { benchLogged } from './ingest/benchLogged.ts'
 import { benchRoots } from './ingest/benchRoots.ts'
 import { benchThreads } from './ingest/benchThreads.ts'
 import { benchLive } from './live/benchLive.ts'
@@ -63,6 +65,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   ingest: out => {
     if (values.roots) return benchRoots(out)
     if (values.threads) return benchThreads(out)
+    if (values.log) return benchLogged(out)
     return values.against === undefined ? benchIngest(out) : benchIngestAgainst(resolve(values.against), out)
   },
   live: out => benchLive(out, Number(values.blocks)),

@@ -25,7 +25,7 @@ const ponderBlocks = 200
 const ponderFinality = 30
 
 /** As PostgreSQL comes, but for the memory it may use: what is committed survives a loss of power. */
-const durable = {
+export const durable = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',

@@ -65,6 +65,12 @@ export function ratio(one: Compared | undefined, other: Compared | undefined): S
   return spread(ratios)
 }
 
+/** A detail of one by that of another, each ratio within a round. */
+export function detailRatio(one: Compared | undefined, other: Compared | undefined, what: string): Spread {
+  const of = (run: Outcome | undefined) => run?.details[what] ?? Number.NaN
+  return spread((one?.runs ?? []).map((run, round) => of(run) / of(other?.runs[round])))
+}
+
 function summarize(name: string, runs: readonly Outcome[]): Compared {
   const of = (read: (run: Outcome) => number | undefined) => {
     const values = runs.map(read).filter(value => value !== undefined)

@@ -72,7 +72,7 @@ export async function createCeiling(
  * @param openStore - a new, empty store each time.
  * @param options.script - `ingestOnce.ts` of this checkout, or the URL of another one's.
  * @param options.chain - settings of the chain besides its id and its node.
- * @param options.threads - that decode; absent: the server's default.
+ * @param options.server - further settings of the server.
  */
 export function createOurs(
   name: string,
@@ -81,8 +81,8 @@ export function createOurs(
   {
     script = '../ingest/ingestOnce.ts',
     chain = {},
-    threads
-  }: { readonly script?: string; readonly chain?: object; readonly threads?: number } = {}
+    server
+  }: { readonly script?: string; readonly chain?: object; readonly server?: object } = {}
 ): Contestant {
   return {
     name,
@@ -90,7 +90,7 @@ export function createOurs(
       const store = await openStore()
       const child = startChild(script, [
         ...[url, String(chainFigures.chainId), store.url, JSON.stringify(chain)],
-        ...(threads === undefined ? [] : [String(threads)])
+        ...(server === undefined ? [] : [JSON.stringify(server)])
       ])
       try {
         const figures = (await child.first) as IngestFigures

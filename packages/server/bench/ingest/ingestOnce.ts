@@ -1,6 +1,6 @@
 /**
  * A whole server that fills an empty index, a process of its own: `ingestOnce.ts <node URL> <chain id> <store> [settings of the chain]
- * [threads]`. Tells `IngestFigures` as a message once it has every block of the node's.
+ * [other settings]`. Tells `IngestFigures` as a message once it has every block of the node's.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { createServer } from '../../src/server/start/createServer.ts'
 import type { IngestFigures } from './ingestMessages.ts'
 import { readThreadCpu } from './readThreadCpu.ts'
 
-const [, , rpcUrl = '', chainId = '', store = '', settings = '{}', decoders] = process.argv
+const [, , rpcUrl = '', chainId = '', store = '', settings = '{}', others = '{}'] = process.argv
 const resolutionMs = 1
 const loop = monitorEventLoopDelay({ resolution: resolutionMs })
 const lateness = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs)
@@ -18,7 +18,7 @@ const createdAtMs = performance.now()
 const server = await createServer({
   listen: { host: '127.0.0.1', port: 0 },
   store,
-  ...(decoders === undefined ? {} : { indexing: { threads: Number(decoders) } }),
+  ...JSON.parse(others),
   projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
   chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl], ...JSON.parse(settings) }] },
   log: { level: 'error' }
