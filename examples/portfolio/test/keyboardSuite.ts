@@ -35,7 +35,7 @@ export function keyboardSuite(portfolio: () => Portfolio): void {
     await page.goBack()
     await page.getByRole('heading', { name: 'What does an address hold?' }).waitFor()
     // It is offered again, beside the accounts to try.
-    await page.getByRole('region', { name: 'Looked at lately' }).getByRole('link').waitFor()
+    await page.getByRole('region', { name: 'Recently viewed' }).getByRole('link').waitFor()
     expect(problems).toEqual([])
     await close()
   })

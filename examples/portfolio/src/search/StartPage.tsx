@@ -26,7 +26,7 @@ export function StartPage() {
       )}
       {recent.length > 0 && (
         <section className="card" aria-labelledby="recent">
-          <h2 id="recent">Looked at lately</h2>
+          <h2 id="recent">Recently viewed</h2>
           <AccountLinks accounts={recent} />
           <button
             type="button"

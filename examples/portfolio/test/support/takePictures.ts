@@ -45,8 +45,11 @@ try {
     const prove = page.getByRole('button', { name: 'Prove it' })
     if (await prove.isVisible()) await prove.click()
     await page.getByText('Complete, proven to block').waitFor()
-    // Pictures of the first screen are there.
-    await page.waitForFunction(() => [...document.images].slice(0, 4).every(({ complete }) => complete))
+    // Pictures of the first screen are there; those of a part that is not shown are not asked for.
+    await page.waitForFunction(() => {
+      const shown = [...document.images].filter(image => image.checkVisibility())
+      return shown.slice(0, 4).every(({ complete }) => complete)
+    })
     await page.evaluate(() => window.scrollTo({ top: 0, behavior: 'instant' }))
     await page.screenshot({ path: join(folder, `${name}.png`) })
     process.stdout.write(`${join(folder, `${name}.png`)}\n`)
