@@ -40,6 +40,19 @@ describe('the changesets', () => {
     expect(wrong).toEqual([])
   })
 
+  it('led to a CHANGELOG of each published package that begins with its version', () => {
+    const found = published.map(name => {
+      const folder = join(root, 'packages', name.replace('@chain-data/', ''))
+      const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+        version: string
+      }
+      const [, newest] = /^## (.+)$/m.exec(readFileSync(join(folder, 'CHANGELOG.md'), 'utf8')) ?? []
+      return { name, newest, version }
+    })
+    expect(found.filter(({ newest, version }) => newest !== version)).toEqual([])
+    expect(new Set(found.map(({ version }) => version)).size).toBe(1)
+  })
+
   it('share one version', () => {
     const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as { fixed: string[][] }
     expect(config.fixed.map(group => [...group].sort())).toEqual([[...published].sort()])
