@@ -6,7 +6,8 @@ import { makeMemoryFolder } from './makeMemoryFolder.ts'
 import { measureSlowness, patient } from './patience.ts'
 
 /**
- * Pure logic: a worker runs one such file after another with the modules that it has loaded, so they leave nothing behind.
+ * Pure logic, documents, and the client over scripted answers: a worker runs one such file after another with the modules that
+ * it has loaded, so they leave nothing behind.
  * Each other file has a worker of its own. It mocks modules, or starts nodes, databases or servers.
  */
 const together = [
@@ -15,7 +16,9 @@ const together = [
   'packages/client/src/**/!(errors).test.ts',
   'packages/server/src/{audit,evm,model,nodes,platform,solana}/**/*.test.ts',
   'packages/server/src/index/{*,!(postgres|sqlite)/**/*}.test.ts',
-  'packages/server/src/server/!(start)/**/!(createKeyRing).test.ts'
+  'packages/server/src/server/!(start)/**/!(createKeyRing).test.ts',
+  'docs/test/{architecture,changesets,checks,readingLevel,release,shelves,site,workflows}.test.ts',
+  'packages/client/test/{*,history/*,query/*}.test.ts'
 ]
 const all = ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts']
 /** `examples/next-route` is installed apart: `npm run test:next`. */
