@@ -148,11 +148,7 @@ describe(`history from old states (SEED=${seed})`, () => {
   })
 
   it('does so in seconds where each answer takes 150 ms', async () => {
-    for (const [maxBatch, limitMs] of [
-      [100, 3_500],
-      [20, 4_000],
-      [1, 7_000]
-    ] as const) {
+    const read = async ([maxBatch, limitMs]: readonly [number, number]) => {
       const { service } = await serve({ ...plain, head: high, latencyMs: 150, maxBatch })
       const beganMs = performance.now()
       const { percents } = await patiently(service, personOf('busy'), { limit: 25 })
@@ -166,6 +162,14 @@ describe(`history from old states (SEED=${seed})`, () => {
       })
       if (isFull) expect(ms).toBeLessThanOrEqual(patient(limitMs))
     }
+    const cases = [
+      [100, 3_500],
+      [20, 4_000],
+      [1, 7_000]
+    ] as const
+    // Where it is measured, alone.
+    if (isFull) for (const each of cases) await read(each)
+    else await Promise.all(cases.map(read))
   })
 
   it(
