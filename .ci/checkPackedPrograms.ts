@@ -16,9 +16,16 @@ const installed = (name: string): string => {
 
 /** What the small programs import besides the client. wagmi is installed nowhere else. */
 export const packagesOfPrograms: readonly string[] = [
-  ...['@tanstack/react-query', '@types/node', '@types/react', 'msw', 'react', 'viem', 'vitest'].map(
-    installed
-  ),
+  ...[
+    '@tanstack/react-query',
+    '@types/node',
+    '@types/react',
+    'msw',
+    'react',
+    'react-dom',
+    'viem',
+    'vitest'
+  ].map(installed),
   'wagmi@3.7.7'
 ]
 

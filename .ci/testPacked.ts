@@ -3,7 +3,7 @@
  *
  * - every entry of `@chain-data/client` from ESM and from CommonJS, on Node 20, 22 and the repository's own, with its
  *   behaviour matrix, that also on Bun and Deno, its declarations with and without DOM types, and the small programs of
- *   `examples/` compiled,
+ *   `examples/` compiled, the wallet page among them opened in Chromium where there is one,
  * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
  *   repository's own,
  * - `npx @chain-data/conformance` against that server, which has to pass,
@@ -308,10 +308,11 @@ try {
       }
       checkPackedTypes(used, clientFixtures)
       process.stdout.write('declarations of the packed client compile with and without DOM types\n')
-      checkPackedPrograms(
-        createProject('programs', tarballs, ['protocol', 'client'], env, packagesOfPrograms)
-      )
+      const programs = createProject('programs', tarballs, ['protocol', 'client'], env, packagesOfPrograms)
+      checkPackedPrograms(programs)
       process.stdout.write('the small programs compile against the packed client\n')
+      const wallet = ['--conditions=@chain-data/source', join(root, '.ci/openWalletPage.ts'), programs]
+      process.stdout.write(run(node, wallet, { cwd: root, env }))
     }
     if (clientOnly || node === node22) continue
     if (node === process.execPath) {
