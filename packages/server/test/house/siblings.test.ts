@@ -53,6 +53,10 @@ const siblings: readonly Siblings[] = [
         files: ['sqlite/watchCommits.ts', 'postgres/commitListener.ts']
       },
       {
+        why: 'Citus puts the schemas of PostgreSQL on other machines',
+        files: ['postgres/citus.ts']
+      },
+      {
         why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them, found in a directory',
         files: ['postgres/partitions.ts', 'postgres/history.ts', 'postgres/directory.ts']
       },

@@ -127,6 +127,10 @@ const sealedFreely = `DROP FUNCTION seal_row CASCADE; DROP FUNCTION row_sum;
   UPDATE meta SET checked_from = (SELECT checked_from FROM kept);
   DELETE FROM migration WHERE version = 6`
 
+const sealRowOfStep6 = /CREATE OR REPLACE FUNCTION seal_row[\s\S]*?\n {6}\$\$/.exec(
+  postgresMigrations[5]?.sql ?? ''
+)?.[0]
+
 /** Their columns are emptied first, so that the checksum of the row is that of before. */
 const withoutLog = `SELECT set_config('${writingChain}', (SELECT chain_id FROM meta)::text, false);
   UPDATE meta SET changes_log = NULL, changes_from = NULL, changes_to = NULL;
@@ -154,7 +158,9 @@ const undone = [
   (schema: string) => `SET search_path = ${schema}; ${unsealed}`,
   (schema: string) => `SET search_path = ${schema}; ${sealedFreely}`,
   (schema: string) => `SET search_path = ${schema}; ${withoutLog}`,
-  (schema: string) => `SET search_path = ${schema}; ${withoutDirectory}`
+  (schema: string) => `SET search_path = ${schema}; ${withoutDirectory}`,
+  (schema: string) => `SET search_path = ${schema}; DROP FUNCTION require_term;
+    ${sealRowOfStep6}; DELETE FROM migration WHERE version = 9`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {

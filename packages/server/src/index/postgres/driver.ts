@@ -5,7 +5,7 @@ import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
  * The client of PostgreSQL: the only file of the index that may import it.
  */
 const { Client, DatabaseError, types } = pg
-export const { Pool } = pg
+export const { Pool, escapeLiteral } = pg
 /** One connection. */
 export type Client = pg.Client
 export type ClientBase = pg.ClientBase
@@ -134,7 +134,7 @@ function exact(value: number, stored: string | bigint): number {
   throw new StoreError(`the store holds the number ${stored}, which is beyond 2^53`)
 }
 
-/** What `check_term` raises: another writer has taken over. */
+/** What `require_term` raises: another writer has taken over. */
 const termIsOver = 'CD001'
 /** The database's user may not do that. */
 export const insufficientPrivilege = '42501'

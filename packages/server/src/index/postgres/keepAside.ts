@@ -1,5 +1,6 @@
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { IndexToReset } from '../port/reset.ts'
+import { isDistributed } from './citus.ts'
 import {
   type Client,
   connect,
@@ -35,8 +36,10 @@ export async function openPostgresIndexToReset(
       drop(client)
       return undefined
     }
+    // On the coordinator of Citus the tables of a chain are empty.
+    const size = (await isDistributed(client, place)) ? 'citus_total_relation_size' : 'pg_total_relation_size'
     const { rows } = await client.query<{ bytes: number }>(
-      `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::float8 AS bytes FROM pg_class
+      `SELECT coalesce(sum(${size}(oid)), 0)::float8 AS bytes FROM pg_class
        WHERE relnamespace = '${place}'::regnamespace AND relkind = 'r'`
     )
     return {
@@ -81,8 +84,11 @@ export async function keepAside(client: Client, chainId: number): Promise<void> 
 /** @returns whether no snapshot was open: each has read `meta`, which locks it. */
 async function renameWithin(client: Client, schema: string, aside: string, waitMs: number): Promise<boolean> {
   try {
-    await client.query(`BEGIN; SET LOCAL lock_timeout = ${waitMs};
-      LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE; ALTER SCHEMA ${schema} RENAME TO ${aside}; COMMIT`)
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${waitMs}`)
+    // Each in a text of its own: Citus sends it on to the nodes.
+    await client.query(`LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE`)
+    await client.query(`ALTER SCHEMA ${schema} RENAME TO ${aside}`)
+    await client.query('COMMIT')
     return true
   } catch (error) {
     await client.query('ROLLBACK')

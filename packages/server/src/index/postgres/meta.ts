@@ -4,9 +4,10 @@
 
 /**
  * Lower bound of the number of rollbacks: microseconds since 1970. A count from 0 would repeat after a fail-over to a copy
- * without the newest commits, and in an index made anew; a cache that is keyed by it would then mix the blocks of both.
+ * without the newest commits, and in an index made anew; a cache that is keyed by it would then mix the blocks of both. The
+ * function is stable: Citus refuses volatile ones in an `UPDATE`.
  */
-export const rollbacksNow = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
+export const rollbacksNow = '(extract(epoch FROM statement_timestamp()) * 1000000)::bigint'
 
 /** Marks stored blocks up to this one as final; final blocks stay so. Changes nothing where none of them is stored. */
 export function markFinalStatements(number: number): readonly string[] {

@@ -5,6 +5,7 @@ import {
   checksumOf,
   type Migration
 } from '../shared/checkMigrations.ts'
+import { isDistributed, makeOnCoordinator } from './citus.ts'
 import type { Client } from './driver.ts'
 import { insufficientPrivilege, sqlStateOf, toStoreError } from './driver.ts'
 
@@ -42,14 +43,19 @@ export async function migrate(
 
 /** @returns how many steps are done now; another process may have done some of them. */
 async function applyNext(client: Client, schema: string, migrations: readonly Migration[]): Promise<number> {
-  await client.query(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('${schema} schema', 0))`)
+  await client.query(
+    `BEGIN; ${makeOnCoordinator}; SELECT pg_advisory_xact_lock(hashtextextended('${schema} schema', 0))`
+  )
   try {
     const applied = await readApplied(client, schema)
     checkMigrations(applied, migrations, 'database')
     const next = migrations[applied.length]
     if (applied.length === 0) await makeSchema(client, schema)
     if (next !== undefined) {
-      await client.query(next.sql)
+      // A block carries out its statements one by one: Citus sends the text of a statement on to the nodes.
+      await client.query(
+        (await isDistributed(client, schema)) ? `DO $step$ BEGIN ${next.sql} END $step$` : next.sql
+      )
       await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', [
         next.version,
         next.name,

@@ -4,6 +4,7 @@ import { hashBytes } from '../record/hexBytes.ts'
 import { defaultLogLayout } from '../shared/ChangeLog.ts'
 import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
+import { distribute } from './citus.ts'
 import { listenForDamage } from './damageChannel.ts'
 import type { Client } from './driver.ts'
 import { connect, drop, noSuchDatabase, sqlStateOf } from './driver.ts'
@@ -75,7 +76,7 @@ export async function openPostgresWriter(
     const report = onFenced === undefined ? {} : { onFenced }
     await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...report })
     if (mustExist && !(await hasSchema(client, chainSchema(chainId)))) throw lostSchema()
-    await migrate(client, chainSchema(chainId), migrations)
+    await makeTables(client, chainId)
     if (keepsOtherAside && (await isOfOtherGenesis(client, identity))) await beginAnew(client, chainId)
     const term = await beginTerm(client)
     const session = new WriterSession(client, chainId, term, silentMs / heartbeatsInSilence)
@@ -114,12 +115,19 @@ async function isOfOtherGenesis(client: Client, { chainId, genesisHash }: ChainI
 /** Terms go on from those of the index that is kept aside, so that none of its writers is taken for one of the new index. */
 async function beginAnew(client: Client, chainId: number): Promise<void> {
   await keepAside(client, chainId)
-  await migrate(client, chainSchema(chainId), migrations)
-  await client.query(`UPDATE leader SET term = (SELECT term FROM ${asideSchema(chainId)}.leader)`)
+  await makeTables(client, chainId)
+  // Two statements: the two schemas may be on different nodes.
+  const { rows } = await client.query(`SELECT term FROM ${asideSchema(chainId)}.leader`)
+  await client.query('UPDATE leader SET term = $1', [rows[0]?.term])
 }
 
-/** A writer that is cut off between two statements must not keep its locks. */
-const prepareSession = "SET idle_in_transaction_session_timeout = '60s'"
+async function makeTables(client: Client, chainId: number): Promise<void> {
+  await migrate(client, chainSchema(chainId), migrations)
+  await distribute(client, chainSchema(chainId))
+}
+
+/** A writer that is cut off between two statements must not keep its locks. It hears of warnings, and of nothing less. */
+const prepareSession = "SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'"
 
 /** Records the chain of the index, unless that was done before. */
 function writeIdentity({ chainId, genesisHash }: ChainIdentity): string {

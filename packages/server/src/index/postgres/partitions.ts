@@ -1,7 +1,6 @@
 import { firstTransactionId, maxBlockNumber, maxTransactionsPerBlock } from '../record/transactionId.ts'
 import type { Client } from './driver.ts'
 import { partitionIds } from './schema.ts'
-import { runScript } from './session.ts'
 
 /** Blocks from `first` up to, but not with, `end`: one partition of each large table. */
 export interface BlockRange {
@@ -122,7 +121,9 @@ export class Partitions {
   async #make(made: readonly BlockRange[], begin: string): Promise<void> {
     if (made.length === 0) return
     try {
-      await runScript(this.#client, [begin, ...made.map(makeTables), 'COMMIT'].join(';\n'))
+      // Each in a text of its own: Citus sends the text of such a statement on to the nodes as it is.
+      for (const statement of [begin, ...made.flatMap(makeTables), 'COMMIT'])
+        await this.#client.query(statement)
     } catch (error) {
       await this.#client.query('ROLLBACK').catch(() => {})
       throw error
@@ -141,14 +142,14 @@ function firstId(block: number): string {
   return block > maxBlockNumber ? 'MAXVALUE' : String(firstTransactionId(block))
 }
 
-function makeTables({ first, end }: BlockRange): string {
-  return cutTables
-    .map(table => {
-      const name = `${table}_${first}`
-      return `CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL);
-        ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${firstId(first)}) TO (${firstId(end)})`
-    })
-    .join(';\n')
+function makeTables({ first, end }: BlockRange): readonly string[] {
+  return cutTables.flatMap(table => {
+    const name = `${table}_${first}`
+    return [
+      `CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL)`,
+      `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${firstId(first)}) TO (${firstId(end)})`
+    ]
+  })
 }
 
 function toRange(bound: string): BlockRange {

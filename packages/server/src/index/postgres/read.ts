@@ -1,3 +1,4 @@
+import { isCitus } from './citus.ts'
 import { partitionsOf } from './directory.ts'
 import { isSound } from './judged.ts'
 import { bytesLiteral } from './literals.ts'
@@ -10,6 +11,8 @@ export interface ReadStatements {
   readonly version: string
   /** Begins the transaction of a snapshot and reads what most answers need: one text, one round trip. */
   readonly begin: string
+  /** The same in a database with Citus, where the settings have to reach the node that has the tables. */
+  readonly beginOnNode: string
   readonly partitions: Statement
   /** Of one address in one range; with the partitions that may have more where that is less than asked for. */
   readonly records: Statement
@@ -93,12 +96,9 @@ export function createReadStatements(
   const entries = `SELECT *, ${sound('change_log')} AS "isSound" FROM ${schema}.change_log`
   const setLocal = local.map(([name, value]) => `set_config('${name}', '${value}', true)`)
 
-  return {
-    isThere: `SELECT to_regclass('${schema}.meta') IS NOT NULL AND to_regclass('${schema}.migration') IS NOT NULL AS "isThere"`,
-    version: `SELECT max(version) AS version FROM ${schema}.migration`,
-    // The first read fixes what the transaction sees, so it is in here.
-    begin: `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
-      SELECT ${setLocal.join(', ')};
+  // The first read fixes what the transaction sees, so it is in here.
+  const begin = (settingsOnNode: string) => `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+      SELECT ${setLocal.join(', ')}; ${settingsOnNode}
       SELECT version, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
         finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from,
@@ -108,7 +108,14 @@ export function createReadStatements(
         LEFT JOIN LATERAL (
           SELECT number, hash, timestamp_seconds, ${sound('block')} AS "isSound"
           FROM ${schema}.block WHERE number = meta.head
-        ) newest ON true`,
+        ) newest ON true`
+
+  return {
+    isThere: `SELECT to_regclass('${schema}.meta') IS NOT NULL AND to_regclass('${schema}.migration') IS NOT NULL AS "isThere", ${isCitus} AS "isCitus"`,
+    version: `SELECT max(version) AS version FROM ${schema}.migration`,
+    begin: begin(''),
+    // Reading a table, the settings are made where it is. Its one row is there before anything that they matter to.
+    beginOnNode: begin(`SELECT ${setLocal.join(', ')} FROM ${schema}.meta;`),
     partitions: named(
       'partitions',
       `SELECT pg_get_expr(part.relpartbound, part.oid) AS bound FROM pg_inherits

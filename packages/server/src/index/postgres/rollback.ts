@@ -49,9 +49,10 @@ function deletePartiesByKey(number: number, firstId: number): readonly string[] 
 /** Row by row through the index, whatever the planner believes of tables that it may know nothing of yet. */
 export function walkingIndexes(statements: readonly string[]): readonly string[] {
   const scans = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
-  return [
-    ...scans.map(scan => `SET LOCAL ${scan} = off`),
-    ...statements,
-    ...scans.map(scan => `SET LOCAL ${scan} TO DEFAULT`)
-  ]
+  return [turn(scans, 'off'), ...statements, turn(scans, 'on')]
+}
+
+/** Sets them for the transaction on the node that has the tables: the one row of `leader` is there too. */
+function turn(settings: readonly string[], value: 'on' | 'off'): string {
+  return `SELECT ${settings.map(setting => `set_config('${setting}', '${value}', true)`).join(', ')} FROM leader`
 }

@@ -36,7 +36,8 @@ export const newLogName = 'left(md5(random()::text || clock_timestamp()::text ||
 
 /**
  * Every step from an empty schema to today's, in order. Forward only: to change a table, append a step. Names are without
- * their schema: `migrate` runs the steps with that schema as the search path.
+ * their schema: `migrate` runs the steps with that schema as the search path. From the tenth on, a step also has to run as the
+ * body of a `DO` block, on tables that Citus has put on another node.
  *
  * Hashes and addresses are their raw bytes. `tx` and `address_tx` are cut by transaction id, so that random
  * inserts stay inside the newest part of each index; the writer makes the parts (`partitions.ts`).
@@ -339,6 +340,39 @@ export const migrations: readonly Migration[] = [
       );
       -- The partitions from this block on, up to but not with this one, are listed; absent: none.
       ALTER TABLE meta ADD COLUMN directory_from bigint, ADD COLUMN directory_end bigint;
+    `
+  },
+  {
+    version: 9,
+    name: 'tables on other nodes',
+    sql: `
+      -- Where a node of Citus has the table, its name there ends with the number of its shard.
+      CREATE OR REPLACE FUNCTION seal_row() RETURNS trigger LANGUAGE plpgsql SET bytea_output = 'hex' AS $$
+      DECLARE
+        chain text := current_setting('${writingChain}', true);
+        name text := regexp_replace(TG_TABLE_NAME, '_[0-9]+$', '');
+      BEGIN
+        IF coalesce(chain, '') = '' THEN
+          RETURN NEW;
+        END IF;
+        IF TG_OP = 'UPDATE' AND name <> 'writer_report'
+          AND OLD.sum IS DISTINCT FROM ${boundSum('chain', 'name', 'to_jsonb(OLD)')}
+          AND NOT (OLD.sum IS NULL AND name IN ('block', 'account_event')) THEN
+          RAISE EXCEPTION 'a row of % is not what was written', name USING ERRCODE = 'CD002', DETAIL = name;
+        END IF;
+        NEW.sum := ${boundSum('chain', 'name', 'to_jsonb(NEW)')};
+        RETURN NEW;
+      END
+      $$;
+
+      -- As check_term, with the row of the term from the statement that calls it: a function cannot read a table of another node.
+      CREATE FUNCTION require_term(mine bigint, newest bigint) RETURNS void LANGUAGE plpgsql AS $$
+      BEGIN
+        IF newest IS DISTINCT FROM mine THEN
+          RAISE EXCEPTION 'term % is over, the newest is %', mine, newest USING ERRCODE = 'CD001';
+        END IF;
+      END
+      $$;
     `
   }
 ]

@@ -32,6 +32,8 @@ export class WriterSession {
   readonly term: number
   readonly #heart: NodeJS.Timeout
   #underWay = 0
+  /** The server has warned since the last script began. */
+  #isWarned = false
   #ended: StoreError | undefined
 
   /**
@@ -48,6 +50,9 @@ export class WriterSession {
       clearInterval(this.#heart)
       this.#ended ??= new StoreUnavailableError('the connection of the writer to PostgreSQL is lost')
     })
+    client.on('notice', () => {
+      this.#isWarned = true
+    })
     this.#heart = setInterval(() => {
       if (this.#underWay === 0) this.read('SELECT 1').catch(() => {})
     }, heartbeatMs).unref()
@@ -55,12 +60,16 @@ export class WriterSession {
 
   /** What every transaction that writes begins with. */
   get begin(): string {
-    return `BEGIN; SELECT ${this.mayWrite}`
+    return `BEGIN; ${this.#mayWrite}`
   }
 
-  /** SQL expressions: the term is this session's, and rows that are changed from now on get their checksums. */
-  get mayWrite(): string {
-    return `check_term(${this.term}), set_config('${writingChain}', '${this.#chainId}', true)`
+  /**
+   * Checks that the term is this session's, and keeps it until the transaction ends; rows that are changed from now on get their
+   * checksums. It reads a table so that all of it happens on the node that has the tables.
+   */
+  get #mayWrite(): string {
+    const setChain = `set_config('${writingChain}', '${this.#chainId}', true)`
+    return `SELECT require_term(${this.term}, term), ${setChain} FROM leader WHERE id = 1 FOR SHARE`
   }
 
   /**
@@ -77,14 +86,25 @@ export class WriterSession {
   ): Promise<void> {
     const script = [this.begin, ...statements, 'COMMIT'].join(';\n')
     await this.use(async client => {
+      this.#isWarned = false
       try {
         await runScript(client, script, rows)
+        if (this.#isWarned) this.#endInDoubt()
       } catch (error) {
         // The first failure is reported.
         await client.query('ROLLBACK').catch(() => {})
         throw error
       }
     }, isLong)
+  }
+
+  /** Citus reports a commit and only warns where the node with the tables has failed meanwhile: the next writer reads what is stored. */
+  #endInDoubt(): never {
+    this.#ended = new StoreUnavailableError(
+      'the database warned while it committed: whether the change is stored shows when the index is opened again'
+    )
+    drop(this.#client)
+    throw this.#ended
   }
 
   async read<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {

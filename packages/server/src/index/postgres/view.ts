@@ -59,16 +59,16 @@ export function createBeginView(
   chainId: number,
   statements: ReadStatements
 ): (connection: ReadConnection) => Promise<ViewFacts | undefined> {
-  let isThere = false
+  let begin: string | undefined
   return async connection => {
-    isThere ||= await hasKnownSchema(connection, chainId, statements)
-    if (!isThere) return undefined
+    begin ??= await findBegin(connection, chainId, statements)
+    if (begin === undefined) return undefined
     try {
-      const [row] = await connection.run(statements.begin)
+      const [row] = await connection.run(begin)
       return toFacts(row as unknown as ViewColumns, chainId)
     } catch (error) {
       if (!otherSchema.includes(sqlStateOf(error) ?? '')) throw error
-      isThere = false
+      begin = undefined
       throw new StoreUnavailableError(
         `the store of chain ${chainId} is being made anew`,
         {},
@@ -78,17 +78,19 @@ export function createBeginView(
   }
 }
 
-async function hasKnownSchema(
+/** @returns the text that begins a view; absent: there is no index, or not yet of this program's schema. */
+async function findBegin(
   connection: ReadConnection,
   chainId: number,
   statements: ReadStatements
-): Promise<boolean> {
+): Promise<string | undefined> {
   const [found] = await connection.run(statements.isThere)
-  if (found?.isThere !== true) return false
+  if (found?.isThere !== true) return undefined
   const [migrated] = await connection.run(statements.version)
   const version = Number(migrated?.version ?? 0)
   refuseNewerSchema(version, migrations, 'database', chainId)
-  return version === migrations.length
+  if (version !== migrations.length) return undefined
+  return found.isCitus === true ? statements.beginOnNode : statements.begin
 }
 
 function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | undefined {

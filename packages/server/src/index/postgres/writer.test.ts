@@ -255,6 +255,21 @@ describe('reconnecting', () => {
     expect(await dump()).toBe(await dumpOf(blocks))
   })
 
+  test('a commit about which the database warns is not taken for stored: the next writer reads what is', async () => {
+    const writer = await openWriter()
+    await commitChain(writer, blocks.slice(0, 3))
+    await other.query(`CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE WARNING 'failed to commit transaction on a node'; RETURN NULL; END $$`)
+    await other.query('CREATE TRIGGER warn AFTER UPDATE ON meta FOR EACH STATEMENT EXECUTE FUNCTION warn()')
+    await expect(writer.rollbackTo(blocks[1]!.ref)).rejects.toThrow(StoreUnavailableError)
+    await expect(writer.state()).rejects.toThrow(StoreUnavailableError)
+    await other.query('DROP FUNCTION warn CASCADE')
+    const next = await openWriter()
+    expect((await next.state()).head).toEqual(blocks[1]?.ref)
+    await commitChain(next, blocks.slice(2))
+    expect(await dump()).toBe(await dumpOf(blocks))
+  })
+
   test('a commit of which only a part arrives leaves nothing', async () => {
     let isCutting = false
     const door = await startDatabaseDoor(url, piece =>

@@ -31,6 +31,7 @@ import { createLogRows, logStatements } from './changes.ts'
 import { appendScript } from './commit.ts'
 import { DirectoryWriter, type ListingLayout, listBlockStatements, unlistStatements } from './directory.ts'
 import { isSound, type Judged, requireBlock, requireSound } from './judged.ts'
+import { escapeLiteral } from './driver.ts'
 import { bytesArrayLiteral } from './literals.ts'
 import { leaveStatements, markFinalStatements } from './meta.ts'
 import { type Partitions, partitionBlocks } from './partitions.ts'
@@ -246,11 +247,10 @@ export class PostgresWriter implements WriterEngine {
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
-    // A transaction of its own, which begins by checking the term.
-    await this.#session.read(
-      `INSERT INTO writer_report SELECT 1, 1, $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM (SELECT ${this.#session.mayWrite} OFFSET 0) AS writing ${replaceReport}`,
-      reportValues(report)
-    )
+    const values = reportValues(report).map(value => (value === null ? 'NULL' : escapeLiteral(String(value))))
+    await this.#session.write([
+      `INSERT INTO writer_report VALUES (1, 1, ${values.join(', ')}) ${replaceReport}`
+    ])
   }
 
   close(): Promise<void> {
