@@ -1,4 +1,5 @@
 import { metadataSchema } from './cacheDatabase.ts'
+import { type CitusFacts, readCitusFacts } from './citus.ts'
 import { connect, drop, toStoreError } from './driver.ts'
 import { isHeld, leaderLockKey } from './lock.ts'
 
@@ -8,6 +9,8 @@ import { chainSchema } from './schema.ts'
 export interface ServerFacts {
   /** Such as `16.4`. */
   readonly version: string
+  /** The Citus that this database is one of; absent: plain PostgreSQL. */
+  readonly citus?: CitusFacts
   /** Of this database, such as `UTF8`. */
   readonly encoding: string
   /** It is a read replica: nothing can be written. */
@@ -55,10 +58,16 @@ export async function readServerFacts(url: string, chainIds: readonly number[]):
       )
       if (locks.length > 0) written.push(chainId)
     }
-    const [facts] = rows as Omit<ServerFacts, 'systemIdentifier' | 'written'>[]
+    const citus = await readCitusFacts(client, chainIds.map(chainSchema))
+    const [facts] = rows as Omit<ServerFacts, 'systemIdentifier' | 'written' | 'citus'>[]
     if (facts === undefined) throw new Error('PostgreSQL answers no row')
     const [identifier] = identifiers
-    return { ...facts, written, ...(identifier === undefined ? {} : { systemIdentifier: identifier.id }) }
+    return {
+      ...facts,
+      written,
+      ...(citus && { citus }),
+      ...(identifier === undefined ? {} : { systemIdentifier: identifier.id })
+    }
   } catch (error) {
     throw toStoreError(error)
   } finally {

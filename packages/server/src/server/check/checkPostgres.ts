@@ -22,6 +22,7 @@ const createAdvice =
 export async function checkPostgres(config: Config, url: string): Promise<readonly Finding[]> {
   return judgeFacts(config, url, facts => [
     serverFinding(facts),
+    shapeFinding(facts),
     config.indexing ? writeFinding(facts) : readFinding(facts),
     ...durabilityFindings(facts),
     connectionFinding(facts, wantedConnections(config)),
@@ -72,6 +73,21 @@ function chainIdsOf({ chains }: Config): readonly number[] {
 function serverFinding({ version, encoding }: ServerFacts): Finding {
   const advice = 'make the database with ENCODING UTF8: problems of nodes may hold any text'
   return warnUnless(encoding === 'UTF8', 'database', `PostgreSQL ${version}, encoding ${encoding}`, advice)
+}
+
+/** Which shape of a database it is: plain, or one of Citus, and where each chain is. */
+function shapeFinding({ citus }: ServerFacts): Finding {
+  const check = 'shape'
+  if (citus === undefined) return ok(check, 'plain PostgreSQL: every chain is on this machine')
+  const { version, isCoordinator, shardsBySchema, nodes, placed } = citus
+  if (!isCoordinator) {
+    const advice = 'set store to the coordinator: only there do servers see the lock of the leader'
+    return failure(check, `a worker of Citus ${version}`, advice)
+  }
+  const places = placed.map(({ schema, node }) => `${schema} on ${node}`)
+  const found = `Citus ${version} ${shardsBySchema ? 'with' : 'without'} schema sharding, ${nodes} nodes that take schemas; ${places.join(', ') || 'no chain is on one of them'}`
+  const advice = 'for new chains: ALTER ROLE <user> SET citus.enable_schema_based_sharding = on'
+  return warnUnless(shardsBySchema, check, found, advice)
 }
 
 function writeFinding(facts: ServerFacts): Finding {
