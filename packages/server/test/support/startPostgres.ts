@@ -185,6 +185,16 @@ export async function queryOnce(
   }
 }
 
+/** The suites that are run keep their indexes in Citus: `npm run test:citus`. */
+export const isOnCitus = process.env.TEST_STORE === 'citus'
+
+/** Starts what a store is kept in: a plain cluster, or a coordinator of Citus, which stands for all of its machines. */
+export async function startStore(options: StartPostgresOptions = {}): Promise<Postgres> {
+  if (!isOnCitus) return startPostgres(options)
+  const { startCitus } = await import('./startCitus.ts')
+  return startCitus(options)
+}
+
 let shared: Promise<Postgres> | undefined
 
 /**
@@ -193,7 +203,7 @@ let shared: Promise<Postgres> | undefined
  * @returns its URL.
  */
 export async function createTestDatabase(): Promise<string> {
-  shared ??= startPostgres()
+  shared ??= startStore()
   return (await shared).createDatabase()
 }
 

@@ -2,7 +2,7 @@ import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { dumpPostgresStore } from '../../src/index/test/dumpPostgresStore.ts'
 import { type DumpSection, dumpStore, type StoreDump } from '../../src/index/test/dumpStore.ts'
 import { temporaryFolder } from './indexHarness.ts'
-import { type Postgres, startPostgres } from './startPostgres.ts'
+import { type Postgres, startStore } from './startPostgres.ts'
 
 /** An empty store in a place of its own. */
 export interface TestStore {
@@ -39,7 +39,7 @@ export const engines: readonly [sqlite: Engine, postgres: Engine] = [
   {
     name: 'postgres',
     async create() {
-      postgres ??= startPostgres({ settings })
+      postgres ??= startStore({ settings })
       const server = await postgres
       const url = await server.createDatabase()
       const location: StoreLocation = { kind: 'postgres', url, replicaUrls: [] }

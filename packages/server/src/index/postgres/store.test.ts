@@ -53,11 +53,9 @@ async function loseRow(url: string, row: StoredRow): Promise<() => Promise<void>
       await client.end()
     }
   }
-  const { rows } = await ask(
-    `DELETE FROM ${table} gone WHERE ${where} RETURNING to_json(gone) AS row`,
-    values
-  )
+  const { rows } = await ask(`SELECT to_json(lost) AS row FROM ${table} lost WHERE ${where}`, values)
   if (rows.length !== 1) throw new Error(`${rows.length} rows of ${table}, expected one`)
+  await ask(`DELETE FROM ${table} WHERE ${where}`, values)
   return async () => {
     const lost = JSON.stringify(rows[0]?.row)
     await ask(`INSERT INTO ${table} SELECT * FROM json_populate_record(NULL::${table}, $1)`, [lost])
