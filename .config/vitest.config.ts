@@ -21,8 +21,8 @@ const together = [
   'packages/client/test/{*,history/*,query/*}.test.ts'
 ]
 const all = ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts']
-/** `examples/next-route` is installed apart: `npm run test:next`. */
-const exclude = [...configDefaults.exclude, 'examples/next-route/**']
+/** `examples/next-route` is installed apart: `npm run test:next`. Citus, too: `npm run test:citus`. */
+const exclude = [...configDefaults.exclude, 'examples/next-route/**', 'packages/server/test/citus/**']
 
 /** Sources are run as they are: every package resolves to its `src` through this condition. */
 const sourceCondition = '@chain-data/source'

@@ -1,3 +1,4 @@
+import { isOnCitus } from '../support/startPostgres.ts'
 import { engines } from '../support/testStores.ts'
 import { chaosNodes } from './chaosNodes.ts'
 import { isFull } from './chaosSizes.ts'
@@ -8,6 +9,10 @@ import { isFull } from './chaosSizes.ts'
  */
 export const chaosPlaces = engines.flatMap(engine =>
   chaosNodes
-    .filter(({ name }) => isFull || engine === engines[0] || name === 'anvil')
+    .filter(({ name }) =>
+      isOnCitus
+        ? engine.name === 'postgres' && name === 'anvil'
+        : isFull || engine === engines[0] || name === 'anvil'
+    )
     .map(node => ({ engine, node }))
 )

@@ -19,6 +19,8 @@ export async function startCitus(options: StartPostgresOptions = {}): Promise<Ci
     ...options.settings,
     shared_preload_libraries: 'citus',
     max_prepared_transactions: '100',
+    // A schema is moved by logical replication.
+    wal_level: 'logical',
     // Once a minute would be a minute for each test in which a node ends between the two steps of a commit.
     'citus.recover_2pc_interval': '1s'
   }
@@ -35,7 +37,12 @@ export async function startCitus(options: StartPostgresOptions = {}): Promise<Ci
       const [url, ...others] = await Promise.all(
         [coordinator, ...workers].map(async node => {
           const made = await node.createDatabase()
-          await queryOnce(made, 'CREATE EXTENSION citus')
+          await queryOnce(
+            made,
+            'CREATE EXTENSION citus',
+            `ALTER SYSTEM SET citus.local_hostname = '${node.socketFolder}'`,
+            'SELECT pg_reload_conf()'
+          )
           return made
         })
       )

@@ -155,7 +155,7 @@ interface CopySender {
  *   gets to their statement, and drops what is left of them when an earlier one has failed.
  * @throws as the client does.
  */
-export function runScript(client: Client, sql: string, rows: readonly Uint8Array[] = []): Promise<void> {
+function runScript(client: Client, sql: string, rows: readonly Uint8Array[] = []): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query({
       submit: (wire: Wire) => {
