@@ -4,8 +4,8 @@ import base from './vitest.config.ts'
 
 const isThere = hasCitus()
 if (!isThere) {
-  console.log(
-    'Skipped: the PostgreSQL on the path has no library of Citus (lib/citus.so). docs/citus.md says what is needed.'
+  process.stderr.write(
+    'Skipped: the PostgreSQL on the path has no library of Citus (lib/citus.so). docs/citus.md says what is needed.\n'
   )
 }
 /** The contract of every store, the suite of kills, and what only Citus does. */
