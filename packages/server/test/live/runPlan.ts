@@ -199,7 +199,7 @@ async function disturb({
     case 'freeze': {
       const leader = await eventually('one of them indexes', () => leaderOf(fleet), 30_000)
       fleet.freeze(leader)
-      // As the database does by itself once it hears nothing of a machine.
+      // As the server that waits does by itself after 15 seconds of silence.
       if (location.kind === 'postgres') await takeAway(location.url, 'backend', 'leader')
       const next = await eventually('another one indexes', () => leaderOf(fleet), 30_000)
       // Of a server that hangs nobody is told; a reader that hears nothing connects elsewhere.
