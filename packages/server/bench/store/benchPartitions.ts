@@ -71,7 +71,8 @@ async function fill(url: string, partitions: number): Promise<void> {
   )
   const layout = { smallestPartition: transactionsOfPartition, largestPartition: transactionsOfPartition }
   const writer = await openPostgresWriter(url, storeIdentity, { ...layout, listingMs: 60_000 })
-  for (let at = 0; at < blocks.length; at += 50) await commitChain(writer, blocks.slice(at, at + 50))
+  // Making partitions takes the longer the more there are, and a statement has a minute.
+  for (let at = 0; at < blocks.length; at += 10) await commitChain(writer, blocks.slice(at, at + 10))
   await writer.close()
 }
 
