@@ -203,6 +203,23 @@ describe('an entry is never missing', () => {
     }
   })
 
+  test('for good: the background check finds a lost one, and replacing its block brings it back', async () => {
+    const writer = await openWriter(url)
+    const blocks = chainOf(20, block => (block === 4 ? [alice, stranger] : [alice]))
+    await commitChain(writer, blocks)
+    reader = await openReader(url)
+    const checked = () => withSnapshot(reader, snapshot => snapshot.findRowDamage(0, 4_096))
+    expect(await checked()).toEqual([])
+    const bucket = Number(stranger.slice(0, 6))
+    await queryOnce(url, `DELETE FROM ${schema}.directory WHERE bucket = ${bucket}`)
+    const damage = { part: 'addressRow', block: 4 } as const
+    expect(await checked()).toEqual([damage])
+    const put = packBlocks([encodeBlock(blocks[4] as IndexedBlock)])
+    expect(await writer.replaceBlock(put, damage)).toBe('replaced')
+    expect(await checked()).toEqual([])
+    expect(await pageOf(reader, stranger)).toStrictEqual(expectedHistory(blocks, stranger))
+  })
+
   test('where so many addresses begin alike that they are not named', async () => {
     const alike = Array.from(
       { length: 900 },

@@ -38,6 +38,32 @@ export function partitionsOf(schema: string, bucket: string, print: string): str
     WHERE bucket = ${bucket} AND (prints IS NULL OR position(${print} IN prints) > 0))`
 }
 
+/** Row of the directory. */
+export interface DirectoryRow {
+  readonly bucket: number
+  readonly partition: number
+  readonly prints: Buffer | null
+}
+
+/**
+ * Makes a check of rows of the address index against rows of the directory.
+ * @param starts - first ids of all partitions, ascending.
+ * @returns whether reads of the address find its row with this id.
+ */
+export function createListedCheck(
+  rows: readonly DirectoryRow[],
+  starts: readonly number[],
+  listed: { readonly from: number; readonly end: number } | undefined
+): (address: Uint8Array, id: number) => boolean {
+  const known = new Map(rows.map(({ bucket, partition, prints }) => [`${bucket} ${partition}`, prints]))
+  return (address, id) => {
+    if (listed === undefined || id < listed.from || id >= listed.end) return true
+    const partition = starts.findLast(start => start <= id)
+    const prints = known.get(`${directoryBucket(address)} ${partition}`)
+    return prints === null || prints?.includes(Buffer.from(directoryPrint(address))) === true
+  }
+}
+
 /**
  * Adds the addresses of one block that is put in place of another: it may have other ones, and its partition may be listed
  * already. Where it is not, these rows are written anew once it is.

@@ -29,6 +29,8 @@ export interface ReadStatements {
   /** Rows of the address index between two addresses: 20 bytes and the id, 8 bytes, of each. */
   readonly rowsBetween: Statement
   readonly checksumPage: Statement
+  /** Rows of the directory from one bucket up to, but not with, another one. */
+  readonly directoryBetween: Statement
   readonly events: Statement
   readonly block: Statement
   /** Blocks of a range, with what links them. */
@@ -185,6 +187,10 @@ export function createReadStatements(
        ) stretch`
     ),
     checksumPage: named('checksumPage', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
+    directoryBetween: named(
+      'directory_between',
+      `SELECT bucket, partition, prints FROM ${schema}.directory WHERE bucket >= $1 AND bucket < $2`
+    ),
     events: named(
       'events',
       `SELECT block, rec, ${sound('account_event')} AS "isSound" FROM ${schema}.account_event

@@ -45,7 +45,7 @@ import {
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
-import { directoryBucket, directoryPrint } from './directory.ts'
+import { createListedCheck, type DirectoryRow, directoryBucket, directoryPrint } from './directory.ts'
 import {
   HistoryCursor,
   type IdWindow,
@@ -93,6 +93,9 @@ export interface ViewSource {
    */
   openPrimary(): Promise<ReadView>
 }
+
+/** Buckets of the directory with the addresses of one part of the row checksums: 16 bits and 12 bits of an address. */
+const bucketsOfPart = 16
 
 /** Facts that a primary's view must share with a replica's to take its place. */
 const lastingFacts = ['identity', 'marks', 'coverage', 'rollbacks'] as const
@@ -281,13 +284,17 @@ export class PostgresSnapshot extends IndexSnapshot {
       end: endPart < partCount ? firstOfPart(endPart) : undefined
     }
     const found = new RowChecksums()
+    const isListed = await this.#listedCheck(firstPart, endPart)
+    const damage: Damage[] = []
     for await (const rows of this.#readPart(bounds, firstTransactionId(countedFrom))) {
       for (let at = 0; at < rows.length; at += partRowBytes) {
-        found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
+        const id = Number(rows.readBigInt64BE(at + addressLength))
+        found.add(rows, at, id)
+        if (isListed(rows.subarray(at, at + addressLength), id)) continue
+        damage.push({ part: 'addressRow', block: toPosition(id).blockNumber })
       }
     }
     const pages = new Map<number, Buffer | undefined>()
-    const damage: Damage[] = []
     for (let part = firstPart; part < endPart; part++) {
       const address = toHex(firstOfPart(part))
       const { page, offset } = findChecksum(address)
@@ -302,6 +309,13 @@ export class PostgresSnapshot extends IndexSnapshot {
       if (unresolved > 0) damage.push({ part: 'addressRow', key: address.slice(2) })
     }
     return damage
+  }
+
+  async #listedCheck(firstPart: number, endPart: number) {
+    const [first, end] = [firstPart, endPart].map(part => part * bucketsOfPart)
+    const rows = await this.#rows<DirectoryRow>('directoryBetween', [first, end])
+    const { starts } = await this.#lease.during(() => this.#source.partitions(this.#openView()))
+    return createListedCheck(rows, starts, this.meta.listed)
   }
 
   /** Reads the rows of a part, from an id on. */
