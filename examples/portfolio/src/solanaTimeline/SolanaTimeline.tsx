@@ -77,7 +77,9 @@ function Failure({ error, chainId, onRetry }: { error: unknown; chainId: number;
 
 /** Whether each balance follows from the one before, and if not, where something is missing. */
 function Continuity({ pages, onRead }: { pages: Pages; onRead: () => void }) {
-  const gaps = pages.flatMap(page => page.continuity.gaps).filter(({ cause }) => cause === 'missing')
+  const all = pages.flatMap(page => page.continuity.gaps)
+  const gaps = all.filter(({ cause }) => cause === 'missing')
+  const pruned = all.filter(({ cause }) => cause === 'pruned')
   const late = pages.flatMap(page => page.covers.late ?? [])
   return (
     <>
@@ -90,28 +92,55 @@ function Continuity({ pages, onRead }: { pages: Pages; onRead: () => void }) {
           They are of {plural(late.length, 'token account', 'token accounts')} that was closed.
         </Notice>
       )}
+      {pruned.length > 0 && (
+        <Notice
+          state="partial"
+          title={`The beginning of ${plural(pruned.length, 'account', 'accounts')} is missing`}
+        >
+          The nodes do not have all blocks, and what was held before the first transaction here came from an
+          older one.
+          <Where gaps={pruned} />
+        </Notice>
+      )}
       {gaps.length === 0 ? (
         <p className="quiet tiny" role="status">
-          {pages.some(page => page.transactions.length > 0) &&
+          {pruned.length === 0 &&
+            pages.some(page => page.transactions.length > 0) &&
             'Nothing is missing between these: each balance follows from the one before.'}
         </p>
       ) : (
         <Notice state="partial" title={`Something is missing in ${plural(gaps.length, 'place', 'places')}`}>
           A balance changed where the nodes list no transaction.
-          <details>
-            <summary>Where</summary>
-            <ul className="incomplete">
-              {gaps.map(({ account, older, newer }) => (
-                <li key={`${account} ${older} ${newer}`}>
-                  <ShortAddress address={account} />: {older === undefined ? 'before ' : 'after '}
-                  <ShortAddress address={older ?? newer ?? ''} label="signature" />
-                </li>
-              ))}
-            </ul>
-          </details>
+          <Where gaps={gaps} />
         </Notice>
       )}
     </>
+  )
+}
+
+function Where({ gaps }: { gaps: SolanaTransactionHistory['continuity']['gaps'] }) {
+  return (
+    <details>
+      <summary>Where</summary>
+      <ul className="incomplete">
+        {gaps.map(({ account, older, newer }) => {
+          const signature = older ?? newer
+          return (
+            <li key={`${account} ${older} ${newer}`}>
+              <ShortAddress address={account} />
+              {signature === undefined ? (
+                ', in no transaction here'
+              ) : (
+                <>
+                  : {older === undefined ? 'before ' : 'after '}
+                  <ShortAddress address={signature} label="signature" />
+                </>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </details>
   )
 }
 
