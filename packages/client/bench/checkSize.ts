@@ -101,14 +101,14 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/fetch with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client/fetch')),
-    limit: 6_560,
+    limit: 6_570,
     goal: 5_600
   },
   { what: 'axios alone, gzip', bytes: axiosAlone },
   {
     what: '@chain-data/client with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client')),
-    limit: axiosAlone + 6_080,
+    limit: axiosAlone + 6_100,
     goal: axiosAlone + 4_800
   },
   {
@@ -148,7 +148,7 @@ const sizes: readonly Measured[] = [
     bytes: await gzippedBytes(viemWatching),
     limit: actionsWatching + 600
   },
-  { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 640_000 },
+  { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 660_000 },
   { what: '@chain-data/protocol, unpacked', bytes: unpackedBytes('protocol') }
 ]
 
