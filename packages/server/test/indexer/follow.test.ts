@@ -514,7 +514,7 @@ it('a wrong node is named again in each round, and the right one is followed at 
 })
 
 it('any course of growth, reorgs, lags and failures ends in the chain of the node, degraded only behind final blocks', async () => {
-  const seed = Number(process.env.FOLLOW_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  const seed = Number(process.env.FOLLOW_SEED ?? 1)
   const random = seededRandom(seed)
   const below = (bound: number) => Math.floor(random() * bound)
   try {
