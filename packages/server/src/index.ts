@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+export type { NamedPrices, PricedAsset, ReadPrices } from './model/prices.ts'
 export type { ChainState, SolanaState, SyncStatus } from './model/sync.ts'
 export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
 export type { LogFields, Logger } from './platform/logger.ts'

@@ -2,7 +2,9 @@ import type { RefObject } from 'react'
 import { chainById } from '../config.ts'
 import { blockWord } from '../holdings/HoldingsSections.tsx'
 import type { HoldingsView } from '../holdings/HoldingsView.ts'
+import { mayLackHoldings } from '../holdings/reasons.ts'
 import type { HoldingsState } from '../holdings/useHoldings.ts'
+import { Value } from '../holdings/Value.tsx'
 import { Amount } from '../shared/Amount.tsx'
 import { CopyButton } from '../shared/CopyButton.tsx'
 import { FailedNotice, StaleNotice } from '../shared/FailedNotice.tsx'
@@ -43,6 +45,11 @@ export function AccountHead({
           </>
         )}
       </h1>
+      {data?.nativeValue !== undefined && data.currency !== undefined && (
+        <p>
+          <Value value={data.nativeValue} currency={data.currency} />
+        </p>
+      )}
       {data !== undefined && (
         <p className="quiet">
           {summary(data)}
@@ -73,7 +80,7 @@ export function AccountHead({
 
 function summary({ tokens, nfts, incomplete }: HoldingsView): string {
   if (tokens.length === 0 && nfts.length === 0) {
-    return `No tokens and no NFTs${incomplete.length > 0 ? ' that could be read' : ''}`
+    return `No tokens and no NFTs${mayLackHoldings(incomplete) ? ' that could be read' : ''}`
   }
   return `Plus ${plural(tokens.length, 'token', 'tokens')} and ${plural(nfts.length, 'NFT', 'NFTs')}`
 }

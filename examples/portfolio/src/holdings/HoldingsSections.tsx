@@ -6,7 +6,7 @@ import { ShortAddress } from '../shared/ShortAddress.tsx'
 import { Skeleton } from '../shared/Skeleton.tsx'
 import type { HoldingsView } from './HoldingsView.ts'
 import { NftGallery } from './NftGallery.tsx'
-import { missingReason } from './reasons.ts'
+import { mayLackHoldings, missingReason } from './reasons.ts'
 import { TokenList } from './TokenList.tsx'
 import type { HoldingsState } from './useHoldings.ts'
 
@@ -32,11 +32,11 @@ export function HoldingsSections({
         </h2>
         {data === undefined && <Skeleton rows={3} />}
         {data?.tokens.length === 0 && <Notice {...none(data, 'tokens', proven)} />}
-        {real.length > 0 && <TokenList tokens={real} label="Tokens" />}
+        {real.length > 0 && <TokenList tokens={real} label="Tokens" currency={data?.currency} />}
         {spam.length > 0 && (
           <details className="set">
             <summary>{plural(spam.length, 'more that looks', 'more that look')} like spam</summary>
-            <TokenList tokens={spam} label="Tokens that look like spam" />
+            <TokenList tokens={spam} label="Tokens that look like spam" currency={data?.currency} />
           </details>
         )}
       </section>
@@ -55,7 +55,8 @@ export function HoldingsSections({
 
 /** What could not be read may be one of them. */
 function none({ incomplete }: HoldingsView, what: string, proven: string): NoticeProps {
-  if (incomplete.length > 0) return { state: 'partial', title: `No ${what} that could be read${proven}` }
+  if (mayLackHoldings(incomplete))
+    return { state: 'partial', title: `No ${what} that could be read${proven}` }
   return { state: 'empty', title: `No ${what}${proven}` }
 }
 

@@ -4,6 +4,10 @@ import type { SpamVerdict } from '@chain-data/client/fetch'
 export interface HoldingsView {
   /** Base units of the native currency. */
   readonly native: bigint
+  /** Worth of `native` in hundredths of `currency`; absent where the host names no price. */
+  readonly nativeValue?: bigint
+  /** What values are in; absent where the host names no prices. */
+  readonly currency?: string
   readonly tokens: readonly TokenView[]
   readonly nfts: readonly NftView[]
   /** What everything was read at; absent where the host does not say. */
@@ -27,6 +31,8 @@ export interface TokenView {
   /** The token's own address: a contract or a mint. */
   readonly token: string
   readonly image: string
+  /** Worth in hundredths of the currency; absent where the host names no price. */
+  readonly value?: bigint
   readonly spam?: SpamVerdict
   /** On Solana: the accounts that the amount lies in. */
   readonly accounts?: readonly { readonly address: string; readonly amount: bigint }[]

@@ -7,9 +7,19 @@ import { SafeText } from '../shared/SafeText.tsx'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
 import type { TokenView } from './HoldingsView.ts'
 import { SpamBadge } from './SpamBadge.tsx'
+import { Value } from './Value.tsx'
 
-/** Tokens as a table; on narrow screens each row is a card of two lines. */
-export function TokenList({ tokens, label }: { tokens: readonly TokenView[]; label: string }) {
+/** Tokens as a table, with a column of values where any is known; on narrow screens each row is a card. */
+export function TokenList({
+  tokens,
+  label,
+  currency
+}: {
+  tokens: readonly TokenView[]
+  label: string
+  currency: string | undefined
+}) {
+  const valuesIn = tokens.some(({ value }) => value !== undefined) ? currency : undefined
   return (
     <table className="tokens">
       <caption className="unseen">{label}</caption>
@@ -17,19 +27,20 @@ export function TokenList({ tokens, label }: { tokens: readonly TokenView[]; lab
         <tr>
           <th scope="col">Token</th>
           <th scope="col">Amount</th>
+          {valuesIn !== undefined && <th scope="col">Value</th>}
         </tr>
       </thead>
       <tbody>
         {tokens.map(token => (
-          <TokenRow key={token.key} token={token} />
+          <TokenRow key={token.key} token={token} valuesIn={valuesIn} />
         ))}
       </tbody>
     </table>
   )
 }
 
-function TokenRow({ token }: { token: TokenView }) {
-  const { name, symbol, decimals, amount, token: address, image, spam, note, accounts } = token
+function TokenRow({ token, valuesIn }: { token: TokenView; valuesIn: string | undefined }) {
+  const { name, symbol, decimals, amount, token: address, image, value, spam, note, accounts } = token
   const called = cutText(name, 40) || cutText(symbol, 40) || 'Token without a name'
   return (
     <tr className={spam?.verdict === 'spam' ? 'doubtful' : undefined}>
@@ -56,6 +67,9 @@ function TokenRow({ token }: { token: TokenView }) {
         {accounts !== undefined && <TokenAccounts accounts={accounts} decimals={decimals ?? 0} />}
         {note !== undefined && <div className="quiet tiny">{note}</div>}
       </td>
+      {valuesIn !== undefined && (
+        <td>{value !== undefined && <Value value={value} currency={valuesIn} />}</td>
+      )}
     </tr>
   )
 }

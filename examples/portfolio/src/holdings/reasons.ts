@@ -1,3 +1,5 @@
+import type { HoldingsView } from './HoldingsView.ts'
+
 const missing: Readonly<Record<string, string>> = {
   BALANCE_UNREADABLE: 'its balance cannot be read',
   DECIMALS_UNREADABLE: 'its decimals cannot be read, so an amount would mislead',
@@ -10,12 +12,18 @@ const missing: Readonly<Record<string, string>> = {
   COLLECTION_UNREADABLE: 'its collection is damaged',
   MPL_CORE_UNAVAILABLE: 'the list of Metaplex Core assets is not available',
   COMPRESSED_UNAVAILABLE: 'the list of compressed NFTs is not available',
-  COMPRESSED_CUT_OFF: 'there are more compressed NFTs than the host reads'
+  COMPRESSED_CUT_OFF: 'there are more compressed NFTs than the host reads',
+  PRICES_UNAVAILABLE: 'prices of what it holds are not available'
 }
 
 /** Why something is missing, as the end of a sentence. Hosts may have reasons of their own. */
 export function missingReason(reason: string): string {
   return missing[reason] ?? 'it cannot be read'
+}
+
+/** Whether there may be holdings that are not shown: a missing price hides none. */
+export function mayLackHoldings(incomplete: HoldingsView['incomplete']): boolean {
+  return incomplete.some(({ reason }) => reason !== 'PRICES_UNAVAILABLE')
 }
 
 const spam: Readonly<Record<string, string>> = {

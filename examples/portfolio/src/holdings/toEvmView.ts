@@ -1,14 +1,25 @@
 import type { EvmHoldings } from '@chain-data/client/fetch'
+import { computeValue } from './computeValue.ts'
 import type { HoldingsView } from './HoldingsView.ts'
 import { readMetadata } from './readMetadata.ts'
 
 /** Holdings of an EVM account as the page shows them. */
-export function toEvmView({ native, tokens, nfts, asOf, incomplete = [] }: EvmHoldings): HoldingsView {
+export function toEvmView({
+  native,
+  prices,
+  tokens,
+  nfts,
+  asOf,
+  incomplete = []
+}: EvmHoldings): HoldingsView {
+  const nativeValue = computeValue(BigInt(native), 18, prices?.native)
   return {
     native: BigInt(native),
-    tokens: tokens.map(({ address, name, symbol, decimals, amount, image, spam }) => ({
+    ...(prices !== undefined && { currency: prices.currency }),
+    ...(nativeValue !== undefined && { nativeValue }),
+    tokens: tokens.map(({ address, name, symbol, decimals, amount, image, spam, price }) => ({
       ...{ key: address, name, symbol, amount: BigInt(amount), token: address, image },
-      ...(isDecimals(decimals) && { decimals }),
+      ...(isDecimals(decimals) && { decimals, ...withValue(computeValue(BigInt(amount), decimals, price)) }),
       ...(spam !== undefined && { spam })
     })),
     nfts: nfts.map(nft => ({
@@ -22,6 +33,10 @@ export function toEvmView({ native, tokens, nfts, asOf, incomplete = [] }: EvmHo
     ...(asOf !== undefined && { asOf: { block: asOf.blockNumber, seconds: asOf.timestamp } }),
     incomplete
   }
+}
+
+function withValue(value: bigint | undefined): { value?: bigint } {
+  return value === undefined ? {} : { value }
 }
 
 /** This service leaves others out; another host may not. */

@@ -70,3 +70,20 @@ test('accounts of one mint are one row with their sum, each still there with eve
     { key: 'other', amount: 5n, accounts: [{ address: 'b', amount: 5n }] }
   ])
 })
+
+test('values of an EVM account are there where the service names a price, and nowhere else', () => {
+  const token = { address, name: 'Gold', symbol: 'GLD', decimals: 2, image: '' }
+  const view = toEvmView({
+    native: (10n ** 18n).toString(),
+    prices: { currency: 'EUR', timestamp: 1, native: '3012.555' },
+    tokens: [
+      { ...token, amount: '150', price: '2' },
+      { ...token, amount: '150' }
+    ],
+    nfts: []
+  })
+  expect([view.currency, view.nativeValue, view.tokens[0]?.value]).toEqual(['EUR', 301_256n, 300n])
+  expect(view.tokens[1]).not.toHaveProperty('value')
+  const without = toEvmView({ native: '1', tokens: [{ ...token, amount: '1' }], nfts: [] })
+  for (const key of ['currency', 'nativeValue']) expect(without).not.toHaveProperty(key)
+})

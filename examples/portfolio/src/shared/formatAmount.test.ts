@@ -1,7 +1,7 @@
 import { formatUnits } from 'ethers'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { exactAmount, shownAmount } from './formatAmount.ts'
+import { exactAmount, shownAmount, shownValue } from './formatAmount.ts'
 
 const ether = 10n ** 18n
 
@@ -42,4 +42,12 @@ test.each([
 
 test('the exact form of less than nothing begins with an ordinary minus', () => {
   expect(exactAmount(-ether / 4n, 18)).toBe('-0.25')
+})
+
+test.each([
+  [0n, '0.00'],
+  [5n, '0.05'],
+  [123_456_789n, '1,234,567.89']
+])('a value of %s hundredths is shown as %s', (value, shown) => {
+  expect(shownValue(value)).toBe(local(shown))
 })

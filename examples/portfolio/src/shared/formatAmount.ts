@@ -30,6 +30,11 @@ export function shownInteger(value: number | bigint): string {
   return grouped.format(value)
 }
 
+/** Hundredths of a currency with two decimal places, grouped by locale. */
+export function shownValue(hundredths: bigint): string {
+  return `${grouped.format(hundredths / 100n)}${decimalSign}${(hundredths % 100n).toString().padStart(2, '0')}`
+}
+
 function parts(value: bigint, decimals: number) {
   const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, '0')
   return {

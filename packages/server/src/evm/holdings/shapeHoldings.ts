@@ -27,6 +27,20 @@ export interface HoldingsExtras {
   /** Absent for a contract that no token list knows. */
   readonly listed: (address: string) => ListedLabel | undefined
   readonly judge: SpamJudge
+  /** Absent where the host names no prices. */
+  readonly prices?: HeldPrices
+}
+
+/** The host's prices of what is held. */
+interface HeldPrices {
+  /** Absent where none could be read. */
+  readonly quote?: { readonly currency: string; readonly timestampSeconds: number }
+  /** Returns the price of a token by its contract in lower case, or of the native currency; absent where there is none. */
+  readonly priceOf: (address?: string) => string | undefined
+  /** False where a price may be missing that the host knows. */
+  readonly isComplete: boolean
+  /** Whose holdings they are. */
+  readonly account: Address
 }
 
 /**
@@ -34,28 +48,46 @@ export interface HoldingsExtras {
  * logos, and a name or symbol only where the contract has none.
  *
  * An NFT whose metadata is not available although it has a URI is listed with `data: {}` and named in `incomplete`
- * (METADATA_UNAVAILABLE).
+ * (METADATA_UNAVAILABLE). Prices that could not be read are named there once, with the account (PRICES_UNAVAILABLE).
  * @see spec/openrpc.json EvmHoldings
  */
 export function shapeHoldings(
   { asOf, nativeWei, tokens, nfts, incomplete }: EvmHoldingsAtBlock,
-  { metadata, listed, judge }: HoldingsExtras
+  { metadata, listed, judge, prices }: HoldingsExtras
 ): EvmHoldingsOnWire {
   const withoutMetadata = nfts
     .filter(({ tokenUri }, i) => tokenUri !== '' && metadata[i] === undefined)
     .map(({ address, tokenId }) => ({ address, tokenId, reason: 'METADATA_UNAVAILABLE' }))
-  const missing = [...incomplete, ...withoutMetadata].map(shapeIncomplete)
+  const withoutPrices =
+    prices === undefined || prices.isComplete
+      ? []
+      : [{ address: prices.account, reason: 'PRICES_UNAVAILABLE' }]
+  const missing = [...incomplete, ...withoutMetadata, ...withoutPrices].map(shapeIncomplete)
   return {
     native: nativeWei.toString(),
-    tokens: tokens.map(token => shapeToken(token, listed(token.address), judge)),
+    tokens: tokens.map(token => shapeToken(token, listed(token.address), judge, prices)),
     nfts: nfts.map((nft, i) => shapeNft(nft, metadata[i], judge)),
     asOf: { blockNumber: asOf.number, blockHash: asOf.hash, timestamp: asOf.timestampSeconds },
+    ...shapePrices(prices),
     ...(missing.length > 0 && { incomplete: missing })
   }
 }
 
-function shapeToken(token: HeldToken, label: ListedLabel | undefined, judge: SpamJudge): EvmToken {
+function shapePrices(prices: HeldPrices | undefined): Pick<EvmHoldingsOnWire, 'prices'> {
+  if (prices?.quote === undefined) return {}
+  const { currency, timestampSeconds } = prices.quote
+  const native = prices.priceOf()
+  return { prices: { currency, timestamp: timestampSeconds, ...(native !== undefined && { native }) } }
+}
+
+function shapeToken(
+  token: HeldToken,
+  label: ListedLabel | undefined,
+  judge: SpamJudge,
+  prices: HeldPrices | undefined
+): EvmToken {
   const spam = judge(token)
+  const price = prices?.priceOf(token.address)
   return {
     decimals: token.decimals,
     amount: token.amount.toString(),
@@ -63,7 +95,8 @@ function shapeToken(token: HeldToken, label: ListedLabel | undefined, judge: Spa
     name: token.name || (label?.name ?? ''),
     symbol: token.symbol || (label?.symbol ?? ''),
     image: label?.image ?? '',
-    ...(spam !== undefined && { spam })
+    ...(spam !== undefined && { spam }),
+    ...(price !== undefined && { price })
   }
 }
 

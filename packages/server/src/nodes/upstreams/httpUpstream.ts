@@ -20,7 +20,7 @@ export interface UpstreamAnswer {
 
 /** Sends bodies to one node's HTTP address and returns its answers, without retries. */
 export interface HttpUpstream {
-  /** `upstream 1`: the position in `rpcUrls`, since any part of a URL may hold a key. */
+  /** `upstream 1`, the position in `rpcUrls`, or the configured name; never the URL, any part of which may hold a key. */
   readonly name: string
   /** Takes out of the node's own words whatever may be a key in its URL, before they go into a message. */
   hide(text: string): string
@@ -37,6 +37,8 @@ export interface HttpUpstreamOptions {
   readonly url: string
   /** Counted from 1. */
   readonly position: number
+  /** Stands for the upstream in messages; by default its position. */
+  readonly name?: string
   /** Sent with every request; they win over the user information of the URL. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Bound on the decoded body. */
@@ -51,7 +53,7 @@ export interface HttpUpstreamOptions {
  */
 export function createHttpUpstream(options: HttpUpstreamOptions): HttpUpstream {
   const { url, position, maxResponseBytes } = options
-  const name = `upstream ${position}`
+  const { name = `upstream ${position}` } = options
   const { target, authorization } = readUrl(url, position)
   const headers: Record<string, string> = {
     'content-type': 'application/json',

@@ -460,3 +460,39 @@ describe('the help text', () => {
     expect(lines.join('\n')).toContain('CHAIN_DATA_EVM_<chainId>')
   })
 })
+
+describe('metadata.prices', () => {
+  const withPrices = (prices: unknown) => ({ ...minimal, metadata: { prices } })
+
+  it('is a function, a URL or null, and null when left out', () => {
+    const named = async () => ({ currency: 'USD', prices: [] })
+    for (const prices of [named, 'http://127.0.0.1:9/prices', null]) {
+      expect(parseConfig(withPrices(prices)).metadata.prices).toBe(prices)
+    }
+    expect(parseConfig(minimal).metadata.prices).toBeNull()
+  })
+
+  it('is refused in any other form, without what may be a key', () => {
+    const refused = refusalOf(withPrices('ftp://prices.example/v1?key=secret'))
+    expect(refused).toMatch(
+      /^metadata\.prices is "ftp:\/\/prices\.example"; expected where prices of tokens come from/
+    )
+    expect(refused).not.toContain('secret')
+    expect(refusalOf(withPrices(7))).toMatch(/^metadata\.prices is 7; expected/)
+  })
+
+  it('may be a function in a module, also where the environment sets other keys', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chain-data-config-'))
+    const file = join(folder, 'config.mjs')
+    await writeFile(
+      file,
+      `export default { ...${JSON.stringify(minimal)}, metadata: { prices: async () => ({ currency: 'USD', prices: [] }) } }`
+    )
+    try {
+      const { metadata, log } = await loadConfig(file, { CHAIN_DATA_LOG_LEVEL: 'warn' })
+      expect([typeof metadata.prices, log.level]).toEqual(['function', 'warn'])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})

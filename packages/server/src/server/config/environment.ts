@@ -72,7 +72,8 @@ export function applyEnvironment(
   const sources: Sources = new Map()
   // Not an object: let the schema say so.
   if (!isRecord(fromFile)) return { input: fromFile, sources }
-  const input = structuredClone(fromFile)
+  // Not cloned deeply: a module may hold functions, and what is changed below is copied on the way.
+  const input = { ...fromFile }
 
   const text = (variable: string) => {
     const value = environment[variable] || undefined

@@ -1,5 +1,6 @@
 import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
+import type { ReadPrices } from '../../model/prices.ts'
 import { parseAddressRange } from '../../platform/addressRange.ts'
 import { evmChain, solanaChain } from './chainSchemas.ts'
 import {
@@ -172,6 +173,15 @@ export const configSchema = z
         604_800_000,
         'milliseconds until a token list is read again: 10000 to 604800000'
       ),
+      prices: z
+        .union([httpUrl, z.custom<ReadPrices>(value => typeof value === 'function')])
+        .nullable()
+        .default(null)
+        .meta({
+          description:
+            'where prices of tokens come from, which the service has no source of: the http:// or https:// URL of a service of ' +
+            'yours, a function in a program, or null for none'
+        }),
       freshForMs: positive(
         3_600_000,
         2_592_000_000,

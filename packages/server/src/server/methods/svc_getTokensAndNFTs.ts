@@ -1,4 +1,4 @@
-import type { HeldNft } from '../../evm/holdings/heldAssets.ts'
+import type { HeldNft, HeldToken } from '../../evm/holdings/heldAssets.ts'
 import type { EvmHoldings, EvmHoldingsAtBlock, HoldingsRequest } from '../../evm/holdings/holdings.ts'
 import { type ListedLabel, shapeHoldings } from '../../evm/holdings/shapeHoldings.ts'
 import type { SpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
@@ -9,6 +9,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
+import type { FoundPrices, Prices } from '../metadata/prices.ts'
 import { chainOf, type Handlers, type MethodContext, metadataBudget } from './MethodContext.ts'
 import { type BelowIndex, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
 import {
@@ -32,7 +33,9 @@ interface EvmHoldingsChain extends DeepChain {
 export interface EvmHoldingsMethodOptions {
   readonly chains: ReadonlyMap<number, EvmHoldingsChain>
   readonly metadata: Pick<MetadataService, 'readAll'>
-  /** Longest time that one call waits for metadata. */
+  /** Absent where the host names no prices. */
+  readonly prices?: Prices | undefined
+  /** Longest time that one call waits for metadata, and for prices. */
   readonly metadataWaitMs: number
   /** Answer from what is indexed while the first backfill still runs. */
   readonly serveWhileSyncing: boolean
@@ -40,7 +43,7 @@ export interface EvmHoldingsMethodOptions {
 
 /** Answers ERC-20 tokens, NFTs and native balance: the index names candidates, the node's state at one block decides. */
 export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
-  const { chains, metadata, metadataWaitMs, serveWhileSyncing } = options
+  const { chains, metadata, prices, metadataWaitMs, serveWhileSyncing } = options
 
   return async ([anyCaseAddress, tokenAddresses = []], context) => {
     const chain = chainOf(chains, context)
@@ -48,11 +51,33 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
     const { signal, deadlineMs } = context
     const holdings = await readHoldings(chain, { address, filter, signal, deadlineMs }, context)
+    const [documents, found] = await Promise.all([
+      readMetadata(holdings.nfts, signal, deadlineMs),
+      readPrices(chain, holdings.tokens, signal, deadlineMs)
+    ])
     return shapeHoldings(holdings, {
-      metadata: await readMetadata(holdings.nfts, signal, deadlineMs),
+      metadata: documents,
       listed: chain.listed,
-      judge: chain.judge
+      judge: chain.judge,
+      ...(found !== undefined && { prices: { ...found, account: address } })
     })
+  }
+
+  /** Asks for the native currency first, then for tokens that a list vouches for: the number of assets is bounded. */
+  async function readPrices(
+    { chainId, judge }: EvmHoldingsChain,
+    tokens: readonly HeldToken[],
+    signal: AbortSignal,
+    deadlineMs: number
+  ): Promise<FoundPrices | undefined> {
+    if (prices === undefined) return undefined
+    const judged = tokens.map(token => ({ address: token.address, verdict: judge(token)?.verdict }))
+    const asked = [
+      ...judged.filter(({ verdict }) => verdict === 'ok'),
+      ...judged.filter(({ verdict }) => verdict !== 'ok' && verdict !== 'spam')
+    ]
+    const assets = [{ chainId }, ...asked.map(({ address }) => ({ chainId, address }))]
+    return prices.read(assets, { budgetMs: metadataBudget(metadataWaitMs, deadlineMs), signal })
   }
 
   /**

@@ -1,9 +1,11 @@
+import { systemClock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Config } from '../config/config.ts'
 import { createGuardedFetch } from '../metadata/guardedFetch.ts'
+import { createPrices } from '../metadata/prices.ts'
 import { createTokenLists } from '../metadata/tokenLists.ts'
 
-/** Builds the fetcher for hosts of strangers, and the token lists, which are not read yet. */
+/** Builds the fetcher for hosts of strangers, the token lists, which are not read yet, and the host's prices, if it names any. */
 export function openMetadataSources(
   { metadata, chains }: Pick<Config, 'metadata' | 'chains'>,
   { logger, timeoutMs }: { readonly logger: Logger; readonly timeoutMs?: number }
@@ -19,5 +21,9 @@ export function openMetadataSources(
     chainIds: chains.evm.map(({ chainId }) => chainId),
     refreshMs: tokenListRefreshMs
   })
-  return { guardedFetch, gateways, tokenLists }
+  const prices =
+    metadata.prices === null
+      ? undefined
+      : createPrices({ source: metadata.prices, logger, clock: systemClock })
+  return { guardedFetch, gateways, tokenLists, prices }
 }

@@ -84,7 +84,7 @@ export async function startParts(
     const { chainId, rpcUrls } = chain
     return { chain, rpc: createEvmRpc({ chainId, rpcUrls, logger }) }
   })
-  const { guardedFetch, gateways, tokenLists } = openMetadataSources(config, { logger })
+  const { guardedFetch, gateways, tokenLists, prices } = openMetadataSources(config, { logger })
   const openChains = await openReaders(nodes, stores)
   const metadataCache = stores.openMetadataCache()
   const metadata = createMetadataService({
@@ -204,6 +204,7 @@ export async function startParts(
       svc_getTokensAndNFTs: createGetTokensAndNFTs({
         chains: evmById,
         metadata,
+        prices,
         metadataWaitMs,
         serveWhileSyncing
       }),
