@@ -13,6 +13,7 @@ import { explainError } from './shared/explainError.ts'
 import { Notice } from './shared/Notice.tsx'
 import type { AccountRoute } from './shared/route.ts'
 import { shorten } from './shared/ShortAddress.tsx'
+import { useChain } from './shared/useChain.ts'
 import { Timeline } from './timeline/Timeline.tsx'
 
 /** Everything about the account that the address bar names, or why there is no such account. */
@@ -39,7 +40,7 @@ export function AccountPage({ route: { chainId, address } }: { route: AccountRou
 function Account({ chainId, address }: AccountRoute) {
   const holdings = useHoldings({ chainId, address })
   const heading = useRef<HTMLHeadingElement>(null)
-  const { name } = chainById(chainId)
+  const { name } = useChain(chainId)
   // Where nothing can be read at all, the head says it once for all parts.
   const { data, error } = holdings
   const concernsAll = data === undefined && error !== null && explainError(error, chainId).concernsAll

@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { patient } from '../../../.config/patience.ts'
 import { exactAmount } from '../src/shared/formatAmount.ts'
+import { answerInstead } from './support/answerInstead.ts'
 import type { Portfolio } from './support/startPortfolio.ts'
 
 /** Long, for a machine that does much else. */
@@ -39,6 +40,23 @@ export function holdingsSuite(portfolio: () => Portfolio): void {
       await close()
     })
   }
+
+  test('a chain that no setting names has the name that the service reports', async () => {
+    const { evm, open, stack } = portfolio()
+    const { address } = evmAccount(evm.world, 'alice')
+    const status = { chainId: 137, ready: true, phase: 'following', degraded: false }
+    const covers = { transfers: true, internal: false, operations: false, pool: false }
+    const { page, close } = await open({
+      hash: `#/137/${address}`,
+      prepare: each =>
+        answerInstead(each, stack.serviceUrl, 'svc_getSyncStatus', {
+          result: { ...status, covers, name: 'Polygon' }
+        })
+    })
+    await page.locator('.whose').getByText('Polygon', { exact: true }).waitFor()
+    await expect.poll(() => page.title(), patience).toContain('on Polygon')
+    await close()
+  })
 
   test('an NFT shows all that is known of it, and Esc closes it', async () => {
     const { evm, open } = portfolio()

@@ -1,5 +1,4 @@
 import type { RefObject } from 'react'
-import { chainById } from '../config.ts'
 import { blockWord } from '../holdings/HoldingsSections.tsx'
 import type { HoldingsView } from '../holdings/HoldingsView.ts'
 import { mayLackHoldings } from '../holdings/reasons.ts'
@@ -11,6 +10,7 @@ import { FailedNotice, StaleNotice } from '../shared/FailedNotice.tsx'
 import { exactAmount, shownInteger } from '../shared/formatAmount.ts'
 import { plural } from '../shared/plural.ts'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
+import { useChain } from '../shared/useChain.ts'
 import { When } from '../shared/When.tsx'
 
 /** The answer to what an account holds, in one line, and how far it can be believed. */
@@ -25,7 +25,7 @@ export function AccountHead({
   holdings: HoldingsState
   heading: RefObject<HTMLHeadingElement | null>
 }) {
-  const { name, symbol, decimals } = chainById(chainId)
+  const { name, symbol, decimals } = useChain(chainId)
   const { data, error, readAtSeconds, retry } = holdings
   return (
     <header className="head">

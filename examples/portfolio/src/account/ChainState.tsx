@@ -1,10 +1,11 @@
 import { hasReason } from '@chain-data/client/fetch'
 import { getSyncStatusQuery } from '@chain-data/client/query'
 import { useQuery } from '@tanstack/react-query'
-import { chainById, settings } from '../config.ts'
+import { settings } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Notice } from '../shared/Notice.tsx'
+import { useChain } from '../shared/useChain.ts'
 
 /** So many blocks any index is behind while it takes in the next. */
 const usualLag = 2
@@ -12,7 +13,7 @@ const usualLag = 2
 /** Says when a chain is not read as it should be; nothing while all is well, or where the host does not tell. */
 export function ChainState({ chainId }: { chainId: number }) {
   const client = useClient()
-  const { family, name } = chainById(chainId)
+  const { family, name } = useChain(chainId)
   const { data } = useQuery({
     ...getSyncStatusQuery(client, { chainId, ...(family === 'solana' && { endpoint: '/solana' as const }) }),
     // A host without it has not got it later either.

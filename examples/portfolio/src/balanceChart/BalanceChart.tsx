@@ -8,6 +8,7 @@ import { useClient } from '../shared/ClientProvider.tsx'
 import { Notice } from '../shared/Notice.tsx'
 import { plural } from '../shared/plural.ts'
 import type { AccountRoute } from '../shared/route.ts'
+import { useChain } from '../shared/useChain.ts'
 import { useHistory } from '../timeline/useHistory.ts'
 import { anchorOf, type KnownAnchor, tieTo } from './Anchor.ts'
 import { type BalanceSeries, balanceSeries, type Obstacle, type UnlistedPart } from './balanceSeries.ts'
@@ -25,7 +26,7 @@ export function BalanceChart(route: AccountRoute) {
 
 function EvmBalanceChart({ chainId, address }: AccountRoute) {
   const client = useClient()
-  const chain = chainById(chainId)
+  const chain = useChain(chainId)
   const { snapshot } = useHistory({ chainId, address })
   const { certificate } = useCertificate({ chainId, address }, snapshot)
   const { data: status } = useQuery(getSyncStatusQuery(client, { chainId }))

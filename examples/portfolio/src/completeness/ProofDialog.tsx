@@ -1,6 +1,5 @@
 import type { HistoryCertificate, TransactionRecord } from '@chain-data/client/fetch'
 import type { ReactNode } from 'react'
-import { chainById } from '../config.ts'
 import { Amount } from '../shared/Amount.tsx'
 import { Dialog } from '../shared/Dialog.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
@@ -8,6 +7,7 @@ import { Icon } from '../shared/Icon.tsx'
 import { plural } from '../shared/plural.ts'
 import { SafeText } from '../shared/SafeText.tsx'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
+import { useChain } from '../shared/useChain.ts'
 import { When } from '../shared/When.tsx'
 import { type TokenFacts, useTokens } from '../timeline/useTokens.ts'
 import { findingWords, proofWords } from './proofWords.ts'
@@ -170,7 +170,7 @@ function NonceCheck({ sent }: { sent: HistoryCertificate['sent'] }) {
 }
 
 function NativeCheck({ native, chainId }: { native: HistoryCertificate['native']; chainId: number }) {
-  const { symbol, decimals } = chainById(chainId)
+  const { symbol, decimals } = useChain(chainId)
   const { verdict, parts, computed, balance } = native
   const amount = (value: bigint, signed = false) => (
     <Amount value={value} decimals={decimals} unit={symbol} signed={signed} maxFraction={18} />

@@ -10,6 +10,7 @@ import { Notice } from '../shared/Notice.tsx'
 import { plural } from '../shared/plural.ts'
 import type { AccountRoute } from '../shared/route.ts'
 import { Skeleton } from '../shared/Skeleton.tsx'
+import { useChain } from '../shared/useChain.ts'
 import { useNow } from '../shared/useNow.ts'
 import { useSteadyError } from '../shared/useSteadyError.ts'
 import { When } from '../shared/When.tsx'
@@ -98,7 +99,7 @@ interface RowsProps extends AccountRoute {
 }
 
 function Rows({ chainId, address, records, changes: { gone, returned, arrived } }: RowsProps) {
-  const currency = chainById(chainId)
+  const currency = useChain(chainId)
   const tokens = useTokens({ chainId, address }, records)
   const today = dayOf(useNow() / 1000)
   const rows = useMemo(() => underDays(records, today), [records, today])

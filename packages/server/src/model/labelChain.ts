@@ -13,11 +13,17 @@ export function nameless(chainId: number): string {
 }
 
 /**
- * Names a chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known.
+ * Returns the name of a chain; absent where only the id is known.
  * @param name - that of the configuration; absent: the name that the chain is known by.
  */
-export function labelChain(chainId: number, name?: string): string {
+export function nameOfChain(chainId: number, name?: string): string | undefined {
   const known = chainPresets.get(chainId) ?? solanaChains.find(chain => chain.chainId === chainId)
-  const shown = name ?? known?.name ?? nameless(chainId)
-  return shown === nameless(chainId) ? shown : `${shown} (${chainId})`
+  const shown = name ?? known?.name
+  return shown === nameless(chainId) ? undefined : shown
+}
+
+/** Names a chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */
+export function labelChain(chainId: number, name?: string): string {
+  const known = nameOfChain(chainId, name)
+  return known === undefined ? nameless(chainId) : `${known} (${chainId})`
 }

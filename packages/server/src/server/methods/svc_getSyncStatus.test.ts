@@ -1,3 +1,4 @@
+import type { NativeCurrency } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
 import type { IndexCoverage } from '../../index/port/status.ts'
@@ -25,13 +26,14 @@ interface Asked {
   readonly to?: number | null
   readonly status?: Partial<SyncStatus>
   readonly deepHistory?: DeepSource | undefined
+  readonly names?: { readonly name: string; readonly nativeCurrency: NativeCurrency }
   readonly serveWhileSyncing?: boolean
   openSnapshot?(): Promise<Snapshot>
 }
 
 /** Asks for the status of an index that holds something, as its indexer reports it. */
 async function ask(asked: Asked = {}) {
-  const { coverage = {}, marks, to = 20, status = {}, deepHistory, serveWhileSyncing = false } = asked
+  const { coverage = {}, marks, to = 20, status = {}, deepHistory, serveWhileSyncing = false, names } = asked
   let open = 0
   const openSnapshot = async (): Promise<Snapshot> => {
     open++
@@ -51,6 +53,7 @@ async function ask(asked: Asked = {}) {
     }
   }
   const chain = {
+    ...names,
     reader: { openSnapshot: asked.openSnapshot ?? openSnapshot },
     status: () => ({ ...following, ...status }),
     deepHistory: () => deepHistory
@@ -118,6 +121,14 @@ describe('what a status says of the integrity of the index', () => {
 })
 
 describe('what a status says of the chain', () => {
+  it('is its name and currency where they are known', async () => {
+    const nativeCurrency = { name: 'POL', symbol: 'POL', decimals: 18 }
+    expect(await ask({ names: { name: 'Polygon', nativeCurrency } })).toMatchObject({
+      ...{ name: 'Polygon', nativeCurrency }
+    })
+    for (const member of ['name', 'nativeCurrency']) expect(await ask()).not.toHaveProperty(member)
+  })
+
   it('is ready, with the age of its head, while histories are answered', async () => {
     expect(await ask()).toMatchObject({
       ...{ ready: true, phase: 'following', head: 20, headAgeSeconds: 0, lagBlocks: 0, degraded: false }

@@ -1,4 +1,4 @@
-import type { SyncStatus as WireStatus } from '@chain-data/protocol'
+import type { NativeCurrency, SyncStatus as WireStatus } from '@chain-data/protocol'
 import type { IndexCoverage, IndexedRange, IndexMarks } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { DeepSource } from '../../model/deepHistory.ts'
@@ -17,8 +17,14 @@ import { present } from '../../platform/present.ts'
 import type { Handlers } from './MethodContext.ts'
 import { knownFrom } from './requireCurrent.ts'
 
+/** How a chain is called; what is not known is absent. */
+interface ChainNames {
+  readonly name?: string | undefined
+  readonly nativeCurrency?: NativeCurrency | undefined
+}
+
 /** The sources of one EVM chain's status. */
-interface StatusChain {
+interface StatusChain extends ChainNames {
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   status(): SyncStatus
   /** Returns which index of addresses answers for history older than the index; `undefined`: not known. */
@@ -27,7 +33,7 @@ interface StatusChain {
 
 export interface SyncStatusOptions {
   readonly evmChains: ReadonlyMap<number, StatusChain>
-  readonly solanaChains: ReadonlyMap<number, { state(): SolanaState }>
+  readonly solanaChains: ReadonlyMap<number, Pick<ChainNames, 'name'> & { state(): SolanaState }>
   readonly serveWhileSyncing: boolean
   readonly clock: Clock
 }
@@ -56,13 +62,14 @@ export function createGetSyncStatus(options: SyncStatusOptions): Handlers['svc_g
     if (evm) {
       const view = await readIndex(evm.reader)
       // Read after the view, as histories do: the status then knows everything that led to the view.
-      return toWireStatus(evm.status(), view, evm.deepHistory(), { serveWhileSyncing, nowMs: clock.now() })
+      return toWireStatus(evm, view, { serveWhileSyncing, nowMs: clock.now() })
     }
     const solana = solanaChains.get(chainId)
     if (!solana) throw new Error(`no parts for chain ${chainId}`)
     const { phase, ready, degraded, head, headAgeSeconds, problem } = solana.state()
     return {
-      ...{ chainId, ready, phase, degraded, ...present({ head, headAgeSeconds, problem }) },
+      ...{ chainId, ...present({ name: solana.name }), ready, phase, degraded },
+      ...present({ head, headAgeSeconds, problem }),
       covers: { transfers: false, internal: false, operations: false, pool: false }
     }
   }
@@ -86,12 +93,9 @@ async function readIndex(reader: StatusChain['reader']): Promise<IndexView | und
   }
 }
 
-function toWireStatus(
-  reported: SyncStatus,
-  view: IndexView | undefined,
-  deepHistory: DeepSource | undefined,
-  rules: ReadinessRules
-): WireStatus {
+function toWireStatus(chain: StatusChain, view: IndexView | undefined, rules: ReadinessRules): WireStatus {
+  const { name, nativeCurrency } = chain
+  const reported = chain.status()
   const status = view === undefined ? reported : withIndex(reported, { ...view.marks, range: view.range })
   const state = toChainState(status, rules)
   const { chainId, phase, degraded, indexedFrom, indexedTo, poolCovered } = state
@@ -103,6 +107,7 @@ function toWireStatus(
   const isSettled = view !== undefined && (view.marks.settled || !view.marks.backfilled)
   return {
     chainId,
+    ...present({ name, nativeCurrency }),
     ready: state.ready && isSettled,
     phase,
     ...present({ head, headAgeSeconds, finalized }),
@@ -110,7 +115,7 @@ function toWireStatus(
     ...present({ lagBlocks, backfill }),
     degraded,
     ...present({ problem: problem ?? (view === undefined ? 'the store does not answer' : undefined) }),
-    ...present({ deepHistory: indexedFrom === 0 ? 'none' : deepHistory }),
+    ...present({ deepHistory: indexedFrom === 0 ? 'none' : chain.deepHistory() }),
     covers: {
       ...{ transfers: true, internal: coversAll(tracedFrom) },
       ...{ operations: coversAll(operationsFrom), pool: poolCovered }

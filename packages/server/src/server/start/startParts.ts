@@ -5,7 +5,7 @@ import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { chainPresets } from '../../model/chainPresets.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
-import { labelChain } from '../../model/labelChain.ts'
+import { labelChain, nameOfChain } from '../../model/labelChain.ts'
 import { noMetadataCache } from '../../model/metadata.ts'
 import { toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
@@ -122,7 +122,11 @@ export async function startParts(
       () => undefined
     )
     return {
-      chainId,
+      ...{
+        chainId,
+        name: nameOfChain(chainId, chain.name),
+        nativeCurrency: chain.nativeCurrency ?? undefined
+      },
       reader,
       rpc,
       holdings: createEvmHoldings({ rpc, chainId }),
@@ -167,7 +171,7 @@ export async function startParts(
     })
     const history = createSolanaHistory({ chainId, rpc, historyRpc, documents: solanaCache })
     return {
-      ...{ chainId, watch, state: watch.state },
+      ...{ chainId, name: nameOfChain(chainId), watch, state: watch.state },
       holdings: { readHoldings: checkAfterFailure(holdings.readHoldings, watch) },
       history: { readHistory: checkAfterFailure(history.readHistory, watch) },
       historyFigures: () => ({ chainId, calls: historyRpc.calls(), ...history.figures() })
