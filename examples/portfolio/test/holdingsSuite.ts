@@ -58,6 +58,20 @@ export function holdingsSuite(portfolio: () => Portfolio): void {
     await close()
   })
 
+  test('the name of an account stands next to its address', async () => {
+    const { evm, open, stack } = portfolio()
+    const { address } = evmAccount(evm.world, 'alice')
+    const result = { native: '1', name: 'alice.eth', tokens: [], nfts: [] }
+    const { page, close } = await open({
+      hash: `#/${evm.world.chainId}/${address}`,
+      prepare: each => answerInstead(each, stack.serviceUrl, 'svc_getTokensAndNFTs', { result })
+    })
+    const whose = page.locator('.whose')
+    await whose.getByText('alice.eth', { exact: true }).waitFor()
+    await whose.getByTitle(address).waitFor()
+    await close()
+  })
+
   test('an NFT shows all that is known of it, and Esc closes it', async () => {
     const { evm, open } = portfolio()
     const { address } = evmAccount(evm.world, 'alice')

@@ -9,6 +9,7 @@ import { CopyButton } from '../shared/CopyButton.tsx'
 import { FailedNotice, StaleNotice } from '../shared/FailedNotice.tsx'
 import { exactAmount, shownInteger } from '../shared/formatAmount.ts'
 import { plural } from '../shared/plural.ts'
+import { SafeText } from '../shared/SafeText.tsx'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
 import { useChain } from '../shared/useChain.ts'
 import { When } from '../shared/When.tsx'
@@ -31,6 +32,7 @@ export function AccountHead({
     <header className="head">
       <p className="quiet whose">
         <span>{name}</span>
+        {data?.name !== undefined && <SafeText text={data.name} className="accountName" />}
         <ShortAddress address={address} />
       </p>
       <h1 ref={heading} tabIndex={-1} className={data === undefined && error !== null ? 'unseen' : undefined}>

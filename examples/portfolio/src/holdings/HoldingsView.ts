@@ -4,6 +4,8 @@ import type { SpamVerdict } from '@chain-data/client/fetch'
 export interface HoldingsView {
   /** Base units of the native currency. */
   readonly native: bigint
+  /** What the account calls itself, such as `alice.eth`; absent where it has no name, and on Solana. */
+  readonly name?: string
   /** Worth of `native` in hundredths of `currency`; absent where the host names no price. */
   readonly nativeValue?: bigint
   /** What values are in; absent where the host names no prices. */

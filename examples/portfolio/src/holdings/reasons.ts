@@ -7,6 +7,7 @@ const missing: Readonly<Record<string, string>> = {
   TOKEN_URI_UNREADABLE: 'the address of its metadata cannot be read',
   METADATA_UNAVAILABLE: 'its metadata is not available',
   METADATA_UNREADABLE: 'its metadata is damaged',
+  NAME_UNREADABLE: 'the name of this account cannot be read from it',
   MINT_UNREADABLE: 'its mint is damaged or gone, so an amount means nothing',
   ASSET_UNREADABLE: 'its account is damaged',
   COLLECTION_UNREADABLE: 'its collection is damaged',

@@ -6,6 +6,7 @@ import { readMetadata } from './readMetadata.ts'
 /** Holdings of an EVM account as the page shows them. */
 export function toEvmView({
   native,
+  name,
   prices,
   tokens,
   nfts,
@@ -15,6 +16,7 @@ export function toEvmView({
   const nativeValue = computeValue(BigInt(native), 18, prices?.native)
   return {
     native: BigInt(native),
+    ...(name !== undefined && { name }),
     ...(prices !== undefined && { currency: prices.currency }),
     ...(nativeValue !== undefined && { nativeValue }),
     tokens: tokens.map(({ address, name, symbol, decimals, amount, image, spam, price }) => ({

@@ -1,3 +1,4 @@
+import type { Address } from './evm.ts'
 import { type KnownException, knownExceptions } from './knownExceptions.ts'
 import { type RootPart, rootParts } from './rootParts.ts'
 import { describeUnknownEncoding } from './unknownEncodings.ts'
@@ -14,6 +15,8 @@ export interface ChainPreset {
   readonly chainId: number
   readonly name: string
   readonly nativeCurrency: NativeCurrency
+  /** The registry of ENS; absent for chains without one. */
+  readonly ensRegistry?: Address
   /** Absent where no public explorer is known. */
   readonly explorerUrl?: string
   /** Checks that blocks of the chain are known to break; empty for a chain that keeps them all. */
@@ -46,6 +49,10 @@ const knownRoots: ReadonlyMap<number, readonly RootPart[]> = new Map([
 function withRoots(parts: readonly RootPart[], chainIds: readonly number[]) {
   return chainIds.map(chainId => [chainId, parts] as const)
 }
+
+/** The registry of ENS has one address on each chain that has it. @see https://docs.ens.domains/learn/deployments/ */
+const ensRegistry: Address = '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e'
+const chainsWithEns: ReadonlySet<number> = new Set([1, 11_155_111])
 
 const ether: NativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 }
 const dollar: NativeCurrency = { name: 'USD', symbol: 'USD', decimals: 6 }
@@ -151,6 +158,7 @@ function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
     chainId,
     name,
     nativeCurrency: toCurrency(currency),
+    ...(chainsWithEns.has(chainId) && { ensRegistry }),
     ...(explorerUrl === undefined ? {} : { explorerUrl }),
     exceptions: knownExceptions.get(chainId) ?? [],
     ...(roots && { roots }),

@@ -113,6 +113,10 @@ const siblings: readonly Siblings[] = [
         )
       },
       {
+        why: 'Accounts have primary names in ENS, which has no registry on Solana',
+        files: ['ensName', 'readAccountName'].map(name => `evm/holdings/${name}.ts`)
+      },
+      {
         why: 'Names are judged on EVM chains only, where anyone may log a transfer to anyone',
         files: ['createSpamJudge', 'nameSigns'].map(name => `evm/holdings/spam/${name}.ts`)
       }

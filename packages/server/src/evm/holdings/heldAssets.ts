@@ -39,6 +39,7 @@ export interface IncompleteHolding {
     | 'DECIMALS_UNREADABLE'
     | 'TOKEN_URI_UNREADABLE'
     | 'RANGE_NOT_READ'
+    | 'NAME_UNREADABLE'
 }
 
 /** A candidate, and who named it: a log, or the caller's filter for a contract without any ERC-20 log. */

@@ -7,12 +7,15 @@ import { createMulticall } from '../state/multicall.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from '../state/pinBlock.ts'
 import { createFactsMemory } from './contractFacts.ts'
 import { byContractThenId, isRange, type WantedCandidate } from './heldAssets.ts'
+import { readAccountName } from './readAccountName.ts'
 import { type FoundAssets, readContracts } from './readContracts.ts'
 
 /** The holdings of one account at one block. Lists are ordered by contract, then token id. */
 export interface EvmHoldingsAtBlock extends FoundAssets {
   readonly asOf: BlockAt
   readonly nativeWei: bigint
+  /** The account's primary name. Absent where it has none, where it could not be read, and where a filter is given. */
+  readonly name?: string
 }
 
 export interface HoldingsRequest {
@@ -61,7 +64,8 @@ export interface EvmHoldings {
    *   partial answer.
    * @throws the signal's reason when aborted.
    * @remarks One read per candidate (ranges: see `expandRanges`), up to three more per contract and one per NFT, hundreds
-   *   of them in one call where the node allows it (`createMulticall`). Memory grows with the candidates.
+   *   of them in one call where the node allows it (`createMulticall`). Memory grows with the candidates. The name of the
+   *   account takes one call more, or three (`readAccountName`).
    */
   readHoldings(request: HoldingsRequest): Promise<EvmHoldingsAtBlock>
 }
@@ -69,6 +73,8 @@ export interface EvmHoldings {
 export interface EvmHoldingsOptions {
   readonly rpc: Pick<EvmUpstreams, 'onOneNode'>
   readonly chainId: number
+  /** Registry that names of accounts are read from; absent: they are not read. */
+  readonly ensRegistry?: Address | undefined
   /** The strategies by which many reads may travel; all. */
   readonly strategies?: readonly StrategyName[]
   /** Bound on one exchange of many reads; 3 s. */
@@ -78,7 +84,7 @@ export interface EvmHoldingsOptions {
 const attempts = 3
 
 export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
-  const { rpc, chainId } = options
+  const { rpc, chainId, ensRegistry } = options
   const openFacts = createFactsMemory()
 
   async function readSnapshot(
@@ -89,16 +95,19 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   ): Promise<EvmHoldingsAtBlock> {
     const block = at ?? (await readLatestBlock(node))
     const { pinned, nativeWei } = await pinBlock(node, block, address)
-    if (candidates.length === 0) {
+    const registry = listed.size === 0 ? ensRegistry : undefined
+    if (candidates.length === 0 && registry === undefined) {
       await confirmPinned(node, pinned)
       return { asOf: block, nativeWei, tokens: [], nfts: [], incomplete: [] }
     }
     const multicall = createMulticall({ ...options, node, block: pinned, deadlineMs })
     const contractFacts = openFacts(branch)
     const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)
+    const named = registry && (await readAccountName(multicall, registry, address))
     await confirmPinned(node, pinned)
     contractFacts.keep()
-    return { asOf: block, nativeWei, ...found }
+    const incomplete = [...found.incomplete, ...(named?.incomplete ?? [])]
+    return { asOf: block, nativeWei, ...found, ...named, incomplete }
   }
 
   return {

@@ -2,6 +2,7 @@ import type { EvmHoldings as EvmHoldingsOnWire, EvmIncomplete, EvmNft, EvmToken 
 import type { Address } from '../../model/evm.ts'
 import { displayText } from '../../platform/displayText.ts'
 import { keccak256 } from '../../platform/keccak256.ts'
+import { present } from '../../platform/present.ts'
 import type { HeldNft, HeldToken } from './heldAssets.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
 import type { SpamJudge } from './spam/createSpamJudge.ts'
@@ -52,7 +53,7 @@ interface HeldPrices {
  * @see spec/openrpc.json EvmHoldings
  */
 export function shapeHoldings(
-  { asOf, nativeWei, tokens, nfts, incomplete }: EvmHoldingsAtBlock,
+  { asOf, nativeWei, name, tokens, nfts, incomplete }: EvmHoldingsAtBlock,
   { metadata, listed, judge, prices }: HoldingsExtras
 ): EvmHoldingsOnWire {
   const withoutMetadata = nfts
@@ -65,6 +66,7 @@ export function shapeHoldings(
   const missing = [...incomplete, ...withoutMetadata, ...withoutPrices].map(shapeIncomplete)
   return {
     native: nativeWei.toString(),
+    ...present({ name }),
     tokens: tokens.map(token => shapeToken(token, listed(token.address), judge, prices)),
     nfts: nfts.map((nft, i) => shapeNft(nft, metadata[i], judge)),
     asOf: { blockNumber: asOf.number, blockHash: asOf.hash, timestamp: asOf.timestampSeconds },

@@ -98,7 +98,7 @@ describe('the presets', () => {
   })
 
   it('are all valid in a configuration', () => {
-    for (const { chainId, exceptions, roots: _, unknownEncoding: __, ...words } of all) {
+    for (const { chainId, exceptions, ensRegistry: _, roots: __, unknownEncoding: ___, ...words } of all) {
       const written = { chainId, preset: false, ...words, waivers: exceptions }
       expect({ ...chainOf(written), preset: true }).toEqual(chainOf({ chainId }))
     }

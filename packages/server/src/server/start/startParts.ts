@@ -129,7 +129,10 @@ export async function startParts(
       },
       reader,
       rpc,
-      holdings: createEvmHoldings({ rpc, chainId }),
+      holdings: createEvmHoldings({
+        ...{ rpc, chainId },
+        ensRegistry: chain.preset ? chainPresets.get(chainId)?.ensRegistry : undefined
+      }),
       states: createAccountStates({ rpc, chainId, source }),
       headers: createVerifiedBlocks(chain, rpc),
       ...{ deep, anchors: new BoundedMap<Address, BlockRef>(rememberedAnchors) },
