@@ -187,8 +187,7 @@ export function createSolanaHistory(options: SolanaHistoryOptions): CountedReade
     )
     if (tokenAccounts === 'all') {
       const accounts: WalletAccounts = {
-        ...{ asOf, present, ...searched },
-        former: part.former.filter(({ shownBy }) => shownBy.isFinalized),
+        ...{ asOf, present, ...searched, former: part.former },
         ...withValues({
           firstSlot,
           newest: isKept ? newest && kept?.newest : balances && keepNewest(balances, startMs)

@@ -69,7 +69,9 @@ export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promi
     const heads = await cache.read<KeptHead>('lists', accounts.map(headName))
     for (const account of accounts) {
       const once = former.get(account)
-      const newest = once === undefined || once.isKept ? fromSlot : Math.min(fromSlot, once.shownBy.slot)
+      // What is not final yet may come in a newer slot.
+      const isLast = once !== undefined && !once.isKept && once.shownBy.isFinalized
+      const newest = isLast ? Math.min(fromSlot, once.shownBy.slot) : fromSlot
       streams.set(
         account,
         createSignatureStream({

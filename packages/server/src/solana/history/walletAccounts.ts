@@ -65,13 +65,11 @@ export function findFormerAccounts(
     for (const [account, isKept] of shown) {
       if (present.has(account) || found.has(account)) continue
       const before = known.get(account)
+      const isFinal = isFinalized(signature)
       // Where its own list is read from the newest on, everything of it is known.
-      if (before !== undefined && (before.isKept || before.shownBy.slot >= slot)) continue
-      found.set(account, {
-        account,
-        isKept,
-        shownBy: { signature, slot, isFinalized: isFinalized(signature) }
-      })
+      const isKnown = before !== undefined && (before.isKept || before.shownBy.slot >= slot)
+      if (isKnown && (before.shownBy.isFinalized || !isFinal)) continue
+      found.set(account, { account, isKept, shownBy: { signature, slot, isFinalized: isFinal } })
     }
   }
   return [...found.values()]
