@@ -21,6 +21,9 @@ export function lostSchema(cause?: unknown): StoreLostError {
   )
 }
 
+/** Warnings of Citus about a node that may not have committed. Others, as of a collation or of old transaction ids, come with any statement. */
+const lostCommit = /^(failed to commit transaction|connection to the remote node)/
+
 /**
  * The connection of the writer that has the term. It is not reopened: with it the lock is lost, and perhaps the answer to a
  * commit. Every call fails from then on; open another writer, which reads what is stored.
@@ -32,7 +35,7 @@ export class WriterSession {
   readonly term: number
   readonly #heart: NodeJS.Timeout
   #underWay = 0
-  /** The server has warned since the last script began. */
+  /** Citus has warned since the last script began that a node may not have committed it. */
   #isWarned = false
   #ended: StoreError | undefined
 
@@ -50,8 +53,8 @@ export class WriterSession {
       clearInterval(this.#heart)
       this.#ended ??= new StoreUnavailableError('the connection of the writer to PostgreSQL is lost')
     })
-    client.on('notice', () => {
-      this.#isWarned = true
+    client.on('notice', ({ message = '' }) => {
+      if (lostCommit.test(message)) this.#isWarned = true
     })
     this.#heart = setInterval(() => {
       if (this.#underWay === 0) this.read('SELECT 1').catch(() => {})

@@ -255,12 +255,15 @@ describe('reconnecting', () => {
     expect(await dump()).toBe(await dumpOf(blocks))
   })
 
-  test('a commit about which the database warns is not taken for stored: the next writer reads what is', async () => {
+  test('a commit that a node of Citus may have lost is not taken for stored: the next writer reads what is', async () => {
     const writer = await openWriter()
-    await commitChain(writer, blocks.slice(0, 3))
-    await other.query(`CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE WARNING 'failed to commit transaction on a node'; RETURN NULL; END $$`)
+    const warn = (text: string) =>
+      other.query(`CREATE OR REPLACE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE WARNING '${text}'; RETURN NULL; END $$`)
+    await warn('database "index" has a collation version mismatch')
     await other.query('CREATE TRIGGER warn AFTER UPDATE ON meta FOR EACH STATEMENT EXECUTE FUNCTION warn()')
+    await commitChain(writer, blocks.slice(0, 3))
+    await warn('failed to commit transaction on a node')
     await expect(writer.rollbackTo(blocks[1]!.ref)).rejects.toThrow(StoreUnavailableError)
     await expect(writer.state()).rejects.toThrow(StoreUnavailableError)
     await other.query('DROP FUNCTION warn CASCADE')
