@@ -45,4 +45,26 @@ export function solanaSuite(portfolio: () => Portfolio): void {
       await close()
     }
   )
+
+  test.skipIf(noSolana !== undefined)(
+    'does not call a history whole whose beginning is missing',
+    async () => {
+      const { stack } = portfolio()
+      const { world } = stack.devnet.solana!
+      const { page, problems, close } = await portfolio().open({
+        hash: `#/${world.chainId}/${world.owners.judy!.address}`,
+        // The gap of this wallet as of a node that has removed what came before.
+        prepare: each =>
+          each.route(`${stack.serviceUrl}/**`, async route => {
+            const response = await route.fetch()
+            const body = (await response.text()).replaceAll('"cause":"missing"', '"cause":"pruned"')
+            await route.fulfill({ response, body })
+          })
+      })
+      await page.getByText('The beginning of 1 account is missing').waitFor()
+      expect(await page.getByText('Nothing is missing between these').count()).toBe(0)
+      expect(problems).toEqual([])
+      await close()
+    }
+  )
 }
