@@ -172,13 +172,13 @@ it('a whole history above history.maxUnpaged is refused, of a certificate too, a
 
 it('a history that fails because of its node has the state of the cluster checked at once', async () => {
   const ledger = playPayments(1_000_000n)
+  // The check of every 10 seconds does not come.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { service, node } = await serve(ledger, {}, { limits: { requestDeadlineMs: 2_000 } })
   const phase = async () => JSON.parse(await service.call('svc_getSyncStatus', [])).result.phase
   await eventually('it follows', async () => (await phase()) === 'following')
-  // Lists alone are refused by an address of which a node behind it is behind: all calls tell of it.
   node.react = () => 'reset'
   await expect(askHistory(service, wallet)).rejects.toThrow(/"reason":"UPSTREAM_UNAVAILABLE"/)
-  // Sooner than the check of every 10 seconds.
   await eventually('it is stalled', async () => (await phase()) === 'stalled', 5_000)
 })
 
@@ -186,23 +186,22 @@ it('a node that falls behind the balances is waited for, and leaves nothing out'
   const ledger = playPayments(1_000_000n)
   const { service, node } = await serve(ledger)
   const react = createValidator(ledger)
-  const behind = createValidator(ledger, { finalizedSlot: 150 })
-  let left = 3
+  let slot = 150
   node.react = call => {
-    const isLate = ['getSlot', 'getSignaturesForAddress'].includes(call.method) && left > 0
-    if (isLate && call.method === 'getSlot') left--
-    return isLate
-      ? {
-          body: JSON.stringify({
-            jsonrpc: '2.0',
-            id: call.id,
-            result:
-              call.method === 'getSlot' ? 150 : JSON.parse((behind(call) as { body: string }).body).result
-          })
-        }
-      : react(call)
+    const reaction = react(call) as { body: string }
+    const { result } = JSON.parse(reaction.body) as { result: never }
+    const answer = (late: unknown) => ({
+      body: JSON.stringify({ jsonrpc: '2.0', id: call.id, result: late })
+    })
+    if (call.method === 'getSignaturesForAddress') {
+      return answer((result as { slot: number }[]).filter(each => each.slot <= slot))
+    }
+    // Each time that it is asked it has come further.
+    if (call.method !== 'getSlot') return reaction
+    slot += 100
+    return answer(slot)
   }
   const { transactions, covers } = await askHistory(service, wallet)
-  expect(transactions.map(({ slot }) => slot)).toEqual([300, 200, 100])
+  expect(transactions.map(each => each.slot)).toEqual([300, 200, 100])
   expect(covers.continuity).toBe(true)
 })
