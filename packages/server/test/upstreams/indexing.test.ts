@@ -5,7 +5,7 @@ import type { Rule, RuleAnswer } from './startNodeProxy.ts'
 import { useUpstreams } from './useUpstreams.ts'
 
 const use = useUpstreams()
-const seed = Number(process.env.CHAIN_DATA_UPSTREAMS_SEED ?? Date.now() % 2 ** 31)
+const seed = Number(process.env.CHAIN_DATA_UPSTREAMS_SEED ?? 1)
 
 function seededRandom(state: number): () => number {
   return () => {

@@ -230,10 +230,15 @@ export function pagePartsOf({ namesRows }: SummedRows): number {
   return namesRows ? pageParts : narrowPageParts
 }
 
-/** Reads the sum of the hashes of one part from its stored page. */
-export function readHashSum(page: Uint8Array, offset: number, { namesRows }: SummedRows): number {
-  const view = new DataView(page.buffer, page.byteOffset, page.length)
-  return view.getUint32(offset + (namesRows ? 4 * (lanes - 1) : 0), true)
+/**
+ * Reads the sum of the hashes of one part from its stored page.
+ * @param page - null or too short where the file is damaged.
+ * @returns -1, which no sum is, of a damaged page.
+ */
+export function readHashSum(page: Uint8Array | null, offset: number, { namesRows }: SummedRows): number {
+  const at = offset + (namesRows ? 4 * (lanes - 1) : 0)
+  if (page === null || page.length < at + 4) return -1
+  return new DataView(page.buffer, page.byteOffset, page.length).getUint32(at, true)
 }
 
 /** Returns the first address of a part. */

@@ -14,7 +14,7 @@ import { chainFiles } from './open.ts'
 import { openSqliteReader } from './openReader.ts'
 import { openSqliteWriter } from './openWriter.ts'
 
-const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)
+const seed = Number(process.env.CHAIN_DATA_SEED ?? 1)
 const flips = process.env.CHAOS === 'full' ? 4_000 : 25
 const identity = { chainId: 31_337, genesisHash: hashOf('genesis') }
 

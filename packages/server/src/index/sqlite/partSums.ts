@@ -15,7 +15,7 @@ export interface PartSumsReader {
 export function createPartSums(connection: SqliteConnection, shape: TableShape): PartSumsReader {
   const { fixed } = shape
   const [first] = fixed
-  const selectPage = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const selectPage = connection.prepare<{ rec: Uint8Array | null }>('SELECT rec FROM epoch_sum WHERE id = ?')
   const readPart = prepareRows(
     connection,
     shape,
@@ -24,7 +24,7 @@ export function createPartSums(connection: SqliteConnection, shape: TableShape):
   const rows = (epoch: number, part: number) => readPart([epoch, startOfPart(part), startOfPart(part + 1)])
   return {
     written: epoch => {
-      let read: { readonly page: number; readonly rec: Uint8Array | undefined } | undefined
+      let read: { readonly page: number; readonly rec: Uint8Array | null | undefined } | undefined
       return part => {
         const { page, offset } = placeOfPart(part, shape.rows)
         if (read?.page !== page) read = { page, rec: selectPage.get([sumId(epoch, shape, page)])?.rec }

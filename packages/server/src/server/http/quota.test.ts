@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
@@ -138,7 +137,7 @@ describe('the quota', () => {
 })
 
 describe('the quota, over random rules and times', () => {
-  const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? randomInt(2 ** 31))
+  const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? 1)
 
   it(`never allows more than a burst and the rate, and is never late (CHAIN_DATA_TEST_SEED=${seed})`, async () => {
     const { below } = createRandom(seed)

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { arbitraryAddress } from '../../index/test/arbitraries.ts'
 import { createAddressFormat, createAddressWriter } from './addressFormat.ts'
 
-const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)
+const seed = Number(process.env.CHAIN_DATA_SEED ?? 1)
 
 it('takes no address for one that differs in a single byte, wherever that is', () => {
   const write = createAddressWriter(1)

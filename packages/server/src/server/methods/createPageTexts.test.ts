@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,7 +66,7 @@ async function pageOf(pages: PageTexts, snapshot: Snapshot, page: ConfirmedPage)
   return pieces.join(',')
 }
 
-const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? randomInt(2 ** 31))
+const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? 1)
 
 it(`gives what the store holds, whatever comes and is rolled back (CHAIN_DATA_TEST_SEED=${seed})`, async () => {
   const { writer, reader } = await startStore()

@@ -10,7 +10,7 @@ import { exactJson } from '../../platform/exactJson.ts'
 import { createAddressFormat } from './addressFormat.ts'
 import { createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 
-const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)
+const seed = Number(process.env.CHAIN_DATA_SEED ?? 1)
 const formatAddress = createAddressFormat()
 const writeRecords = createRecordWriter(formatAddress)
 

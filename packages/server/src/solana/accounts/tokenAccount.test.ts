@@ -9,7 +9,7 @@ import {
 import { AccountRefusal } from './borshReader.ts'
 import { readTokenAccount } from './tokenAccount.ts'
 
-const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
+const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? 1)
 process.stdout.write(`tokenAccount: CHAIN_DATA_TEST_SEED=${seed}\n`)
 
 const mint = new Uint8Array(32).fill(7)

@@ -4,7 +4,7 @@ import { formatSolanaAddress, parseSolanaAddress } from '../../nodes/solana/sola
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { readDasAsset } from './dasAsset.ts'
 
-const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
+const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? 1)
 const owner = formatSolanaAddress(new Uint8Array(32).fill(7))
 const id = formatSolanaAddress(new Uint8Array(32).fill(8))
 
