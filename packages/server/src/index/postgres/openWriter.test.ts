@@ -213,6 +213,15 @@ describe('an earlier term', () => {
     expect(await everything()).toEqual(before)
   })
 
+  test('a writer stores nothing once the row of the term is lost', async () => {
+    const writer = await openWriter()
+    await commitChain(writer, blocks.slice(0, 2))
+    await other.query('DELETE FROM leader')
+    const before = await everything()
+    await expect(commitChain(writer, blocks.slice(2))).rejects.toThrow(StoreInUseError)
+    expect(await everything()).toEqual(before)
+  })
+
   test('a writer that loses its connection in the middle of a commit stores nothing, and the next one what it wants', async () => {
     const writer = await openWriter()
     await commitChain(writer, blocks.slice(0, 1))

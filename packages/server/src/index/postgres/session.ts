@@ -68,11 +68,13 @@ export class WriterSession {
 
   /**
    * Checks that the term is this session's, and keeps it until the transaction ends; rows that are changed from now on get their
-   * checksums. It reads a table so that all of it happens on the node that has the tables.
+   * checksums. It reads a table so that all of it happens on the node that has the tables, and sums it up so that it also happens
+   * where the row is lost.
    */
   get #mayWrite(): string {
     const setChain = `set_config('${writingChain}', '${this.#chainId}', true)`
-    return `SELECT require_term(${this.term}, term), ${setChain} FROM leader WHERE id = 1 FOR SHARE`
+    return `SELECT FROM leader WHERE id = 1 FOR SHARE;
+      SELECT require_term(${this.term}, max(term)), ${setChain} FROM leader WHERE id = 1`
   }
 
   /**
