@@ -1,14 +1,16 @@
 import type { HistoryReader } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
 import type { Snapshot } from '../../index/port/store.ts'
+import type { RecordChunk } from '../../index/record/record.ts'
 import type { TransactionPosition } from '../../index/record/transactionId.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
 import type { Address, Hash } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { present } from '../../platform/present.ts'
 import type { Attached, WriteRecords } from './createRecordWriter.ts'
 import { ResultText } from './MethodContext.ts'
 
-/** A page of confirmed transactions of an address, newest first, at most `limit`. */
+/** A page of confirmed transactions of an address, newest first, at most `limit`; nothing pending comes before it in its answer. */
 export interface ConfirmedPage {
   readonly chainId: number
   readonly address: Address
@@ -17,8 +19,6 @@ export interface ConfirmedPage {
   readonly before?: Hash | undefined
   /** Position of that transaction. */
   readonly olderThan: TransactionPosition | undefined
-  /** Nothing pending comes before it, so that the page is the whole answer. */
-  readonly isWhole: boolean
   /** Details that are written into the records of `address`; absent: none. */
   readonly attached?: Attached | undefined
   /** The view includes history older than the index; absent: it does not. */
@@ -28,7 +28,7 @@ export interface ConfirmedPage {
 }
 
 /** Everything that distinguishes a page from others. */
-type PageName = Omit<ConfirmedPage, 'olderThan' | 'isWhole' | 'indexedFrom'>
+type PageName = Omit<ConfirmedPage, 'olderThan' | 'indexedFrom'>
 
 /** The source of pages: a snapshot, with or without history older than the index. */
 export type HistoryView = Pick<HistoryReader, 'records'> &
@@ -41,8 +41,11 @@ export interface PageTexts {
   unchanged(version: number, page: PageName): ResultText | undefined
   /** Returns a kept page that still holds. Costs one index read. */
   find(view: HistoryView, page: ConfirmedPage): Promise<ResultText | undefined>
-  /** Reads a page: the texts of its records, with commas between them, in one or more pieces. Keeps it once it is read to its end. */
-  read(view: HistoryView, page: ConfirmedPage): AsyncIterable<string>
+  /**
+   * Reads a page and keeps it.
+   * @returns of a page that is too long to be kept the texts of its records in pieces; `view` stays open until they are read.
+   */
+  read(view: HistoryView, page: ConfirmedPage): Promise<ResultText | AsyncIterable<string>>
 }
 
 /** Maximum length of a kept text. A page of the usual size has a quarter of it. */
@@ -59,7 +62,7 @@ interface KeptPage {
   /** First block of the index, where older ones would make the page longer; absent where it is full. */
   readonly indexedFrom: number | undefined
   readonly text: ResultText
-  /** Last version in which the page was a whole answer; absent where that is not known. */
+  /** Last version in which the page held; absent where that is not known. */
   version: number | undefined
 }
 
@@ -94,32 +97,49 @@ export function createPageTexts(options: {
       if (indexedFrom !== undefined && indexedFrom !== page.indexedFrom) return undefined
       if (rollbacks !== (await view.rollbacks()) || newestId !== (await newestOf(view, page)))
         return undefined
-      if (page.isWhole) known.version = view.version
+      known.version = view.version
       return text
     },
 
-    async *read(view, page) {
+    async read(view, page) {
       const { address, limit, olderThan, attached } = page
       let newestId = olderThan && toTransactionId(olderThan)
-      let text: string | undefined = ''
       let count = 0
-      const records = view.records(address, { limit, ...(olderThan === undefined ? {} : { olderThan }) })
-      for await (const chunk of records) {
-        newestId ??= chunk.ids[0]
-        count += chunk.ids.length
-        const piece = write(chunk, attached)
-        if (text !== undefined) text = text === '' ? piece : `${text},${piece}`
-        if (text !== undefined && text.length > longestText) text = undefined
-        yield piece
+      const texts: string[] = []
+      let length = 0
+      const records = view.records(address, { limit, ...present({ olderThan }) })[Symbol.asyncIterator]()
+      for (let next = await records.next(); !next.done; next = await records.next()) {
+        const { ids } = next.value
+        newestId ??= ids[0]
+        count += ids.length
+        const text = write(next.value, attached)
+        texts.push(text)
+        length += text.length + 1
+        if (length > longestText) return withRest(texts, records, chunk => write(chunk, attached))
       }
-      // Only a page read to its end is whole.
-      if (text === undefined || bytes === 0) return
-      const rollbacks = await view.rollbacks()
-      const version = page.isWhole ? view.version : undefined
-      const indexedFrom = count < limit ? page.indexedFrom : undefined
-      const entry = { rollbacks, newestId, indexedFrom, text: new ResultText(text), version }
-      kept.set(nameOf(page), entry, entryBytes + text.length * codedShare)
+      const text = new ResultText(texts.join(','))
+      if (bytes > 0) {
+        const rollbacks = await view.rollbacks()
+        const indexedFrom = count < limit ? page.indexedFrom : undefined
+        const entry = { rollbacks, newestId, indexedFrom, text, version: view.version }
+        kept.set(nameOf(page), entry, entryBytes + text.bytes.length * codedShare)
+      }
+      return text
     }
+  }
+}
+
+/** Continues a page that was begun to be read. */
+async function* withRest(
+  texts: readonly string[],
+  records: AsyncIterator<RecordChunk>,
+  write: (chunk: RecordChunk) => string
+): AsyncGenerator<string> {
+  try {
+    yield* texts
+    for (let next = await records.next(); !next.done; next = await records.next()) yield write(next.value)
+  } finally {
+    await records.return?.()
   }
 }
 

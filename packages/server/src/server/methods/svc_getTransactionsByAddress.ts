@@ -8,6 +8,7 @@ import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { formatCursor } from '../live/cursor.ts'
 import type { FormatAddress } from './addressFormat.ts'
@@ -127,27 +128,28 @@ export function createGetTransactionsByAddress(
       if (isFirstPage) reportCursor(await snapshot.changeBounds(), context)
       context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
       const view = below === undefined ? snapshot : joinBelow(snapshot, below)
-      const kept = asked.isWhole && hasLimit(asked) ? await pageTexts.find(view, asked) : undefined
-      if (kept !== undefined) return kept
+      const found =
+        asked.pending.length === 0 && hasLimit(asked)
+          ? ((await pageTexts.find(view, asked)) ?? (await pageTexts.read(view, asked)))
+          : readRecords(view, asked)
+      if (found instanceof ResultText) return found
       isOpen = true
-      return new ResultStream(readPage(view, asked), () => snapshot.close())
+      return new ResultStream(found, () => snapshot.close())
     } finally {
       if (!isOpen) await snapshot.close()
     }
   }
 
-  async function* readPage(
+  async function* readRecords(
     view: HistoryView,
-    { pending, limit, ...page }: AskedPage
+    { address, pending, limit, olderThan, attached }: AskedPage
   ): AsyncGenerator<ResultChunk> {
     const shown = pending.slice(0, limit)
     if (shown.length > 0) yield shown.map(transaction => toTransactionRecord(transaction, formatAddress))
-    if (limit === undefined) {
-      const { address, olderThan, attached } = page
-      const all = view.records(address, olderThan === undefined ? {} : { olderThan })
-      for await (const chunk of all) yield writeRecords(chunk, attached)
-    } else if (limit > shown.length) {
-      yield* pageTexts.read(view, { ...page, limit: limit - shown.length })
+    const left = limit === undefined ? undefined : limit - shown.length
+    if (left === 0) return
+    for await (const chunk of view.records(address, present({ olderThan, limit: left }))) {
+      yield writeRecords(chunk, attached)
     }
   }
 }
@@ -162,7 +164,7 @@ function namePage(chainId: number, address: Address, page: HistoryPage) {
   return { chainId, address, limit: page.limit, before, attached: attachedTo(address, page) }
 }
 
-interface Page extends Pick<ConfirmedPage, 'olderThan' | 'isWhole'> {
+interface Page extends Pick<ConfirmedPage, 'olderThan'> {
   readonly pending: readonly PendingTransaction[]
 }
 
@@ -187,12 +189,12 @@ async function openPage(
 ): Promise<Page> {
   if (before === undefined) {
     const pending = await snapshot.pending(address)
-    return { pending, olderThan: undefined, isWhole: pending.length === 0 }
+    return { pending, olderThan: undefined }
   }
   const found = await snapshot.lookUpHash(before.toLowerCase() as Hash)
   switch (found.kind) {
     case 'confirmed':
-      return { pending: [], olderThan: found.position, isWhole: true }
+      return { pending: [], olderThan: found.position }
     case 'reorged': {
       const { number: blockNumber, hash: blockHash } = found.commonAncestor
       throw new Refusal(
@@ -205,7 +207,7 @@ async function openPage(
     }
     case 'unknown': {
       const olderThan = await below?.lookUpHash(before.toLowerCase() as Hash)
-      if (olderThan !== undefined) return { pending: [], olderThan, isWhole: true }
+      if (olderThan !== undefined) return { pending: [], olderThan }
       throw new Refusal('INVALID_PARAMS', '/params/1/before must be the hash of a confirmed transaction.', {
         path: '/params/1/before'
       })
