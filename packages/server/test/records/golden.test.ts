@@ -41,7 +41,7 @@ it('records that are stored are written as the text that they have always been',
       operations: true
     }
     const text = isIgnored(record) ? record.text.replace(',"transfers":[]', '') : record.text
-    expect(writeRecords(chunkOf(record), attached)).toBe(text)
+    expect(String(writeRecords(chunkOf(record), attached))).toBe(text)
   }
 })
 

@@ -250,6 +250,8 @@ function accessListBytes(accessList: readonly AccessListEntry[]): Buffer {
 
 /** The access list that begins here, by its offset in `RecordParts`. @throws {StoreError} the bytes are damaged. */
 export function readAccessList(record: Uint8Array, at: number): readonly AccessListEntry[] {
+  // Most lists are empty.
+  if (varintAt(record, at) === 0) return []
   const bytes = unpackAt(record, at)
   const reader = new ByteReader(bytes)
   const entries: AccessListEntry[] = []

@@ -1,6 +1,6 @@
 import type { WriteAddress } from './addressFormat.ts'
 
-/** Size of the buffer between two texts; a text that needed more frees the rest. */
+/** Size of the buffer that the next text begins with, even where the last one needed more. */
 const keptBytes = 2 ** 20
 const zero = 0x30
 /** Longer stretches are written by the runtime's own function; for shorter ones the call costs more than it saves. */
@@ -35,13 +35,12 @@ export class AsciiWriter {
 
   begin(): void {
     this.#at = 0
+    if (this.#out.length > keptBytes) this.#out = Buffer.allocUnsafeSlow(keptBytes)
   }
 
-  /** Returns the text written since `begin`. */
-  finish(): string {
-    const text = this.#out.toString('latin1', 0, this.#at)
-    if (this.#out.length > keptBytes) this.#out = Buffer.allocUnsafeSlow(keptBytes)
-    return text
+  /** Returns the text written since `begin`; the next one is written over it. */
+  finish(): Buffer {
+    return this.#out.subarray(0, this.#at)
   }
 
   /** Makes room for so many more characters. */

@@ -86,8 +86,8 @@ export class ResultStream {
 export class ResultText {
   readonly bytes: Buffer
 
-  constructor(text: string) {
-    this.bytes = Buffer.from(text, 'latin1')
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
   }
 }
 

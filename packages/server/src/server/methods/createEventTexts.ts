@@ -21,7 +21,7 @@ export function createEventTexts(
     if (!('record' in change)) throw new Error(`a change that is ${change.kind} has no record`)
     const { record } = change
     if (record.status === 'pending') return exactJson(toTransactionRecord(record.transaction, formatAddress))
-    return writeRecords(record.chunk, attachedTo(address, { include: [...include] }))
+    return writeRecords(record.chunk, attachedTo(address, { include: [...include] })).toString('latin1')
   }
 
   function recordOf(change: AccountChange, address: Address, include: readonly IncludedPart[]): string {

@@ -152,14 +152,17 @@ it('reads a page that is too long to be kept in pieces, and ends the read with t
       ended++
     }
   }
-  const pages = createPageTexts({ write: ({ ids }) => `${ids[0]}`.padStart(100_000, '0'), bytes: 2 ** 20 })
+  const pages = createPageTexts({
+    write: ({ ids }) => Buffer.from(`${ids[0]}`.padStart(100_000, '0')),
+    bytes: 2 ** 20
+  })
   const view = { records, rollbacks: async () => 0, version: 1 }
   const page = { chainId, address: '0x', limit: 500, olderThan: undefined, indexedFrom: 0 } as const
   const found = await pages.read(view, page)
   if (found instanceof ResultText) throw new Error('expected pieces')
   const seen: number[] = []
   for await (const piece of found) {
-    seen.push(Number(piece))
+    seen.push(...piece.split(',').map(Number))
     if (seen.length === 5) break
   }
   expect([seen, ended, pages.unchanged(1, page)]).toEqual([[1, 2, 3, 4, 5], 1, undefined])
@@ -169,7 +172,9 @@ it('keeps a page for each choice of what is attached, and hands the choice on', 
   const { writer, reader } = await startStore()
   const [alice = '0x', bob = '0x'] = accounts
   await commitChain(writer, buildChain([[{ name: 'a', parties: [alice, bob] }]]))
-  const asked = vi.fn((_chunk: unknown, attached?: Attached) => JSON.stringify(attached ?? 'nothing'))
+  const asked = vi.fn((_chunk: unknown, attached?: Attached) =>
+    Buffer.from(JSON.stringify(attached ?? 'nothing'))
+  )
   const pages = createPageTexts({ write: asked, bytes: 2 ** 20 })
   const choices: (Attached | undefined)[] = [
     undefined,

@@ -54,6 +54,7 @@ const longestText = 262_144
 const codedShare = 1.5
 /** Memory of an entry beside its text. */
 const entryBytes = 500
+const comma = Buffer.from(',')
 
 interface KeptPage {
   readonly rollbacks: number
@@ -105,24 +106,22 @@ export function createPageTexts(options: {
       const { address, limit, olderThan, attached } = page
       let newestId = olderThan && toTransactionId(olderThan)
       let count = 0
-      const texts: string[] = []
-      let length = 0
+      let read = Buffer.alloc(0)
       const records = view.records(address, { limit, ...present({ olderThan }) })[Symbol.asyncIterator]()
       for (let next = await records.next(); !next.done; next = await records.next()) {
         const { ids } = next.value
         newestId ??= ids[0]
         count += ids.length
-        const text = write(next.value, attached)
-        texts.push(text)
-        length += text.length + 1
-        if (length > longestText) return withRest(texts, records, chunk => write(chunk, attached))
+        const piece = write(next.value, attached)
+        read = Buffer.concat(read.length === 0 ? [piece] : [read, comma, piece])
+        if (read.length > longestText) return withRest(read, records, chunk => write(chunk, attached))
       }
-      const text = new ResultText(texts.join(','))
+      const text = new ResultText(read)
       if (bytes > 0) {
         const rollbacks = await view.rollbacks()
         const indexedFrom = count < limit ? page.indexedFrom : undefined
         const entry = { rollbacks, newestId, indexedFrom, text, version: view.version }
-        kept.set(nameOf(page), entry, entryBytes + text.bytes.length * codedShare)
+        kept.set(nameOf(page), entry, entryBytes + read.length * codedShare)
       }
       return text
     }
@@ -131,13 +130,14 @@ export function createPageTexts(options: {
 
 /** Continues a page that was begun to be read. */
 async function* withRest(
-  texts: readonly string[],
+  read: Buffer,
   records: AsyncIterator<RecordChunk>,
-  write: (chunk: RecordChunk) => string
+  write: (chunk: RecordChunk) => Buffer
 ): AsyncGenerator<string> {
   try {
-    yield* texts
-    for (let next = await records.next(); !next.done; next = await records.next()) yield write(next.value)
+    yield read.toString('latin1')
+    for (let next = await records.next(); !next.done; next = await records.next())
+      yield write(next.value).toString('latin1')
   } finally {
     await records.return?.()
   }

@@ -51,7 +51,7 @@ describe(`records written straight from their bytes (CHAIN_DATA_SEED=${seed})`, 
     fc.assert(
       fc.property(fc.array(arbitraryConfirmed, { minLength: 1, maxLength: 8 }), transactions => {
         const chunk = toChunk(transactions)
-        expect(writeRecords(chunk)).toBe(expectedText(transactions))
+        expect(String(writeRecords(chunk))).toBe(expectedText(transactions))
         expect(decodeRecords(chunk)).toEqual(transactions)
       }),
       { seed, numRuns: 1_000 }
@@ -97,7 +97,7 @@ describe(`records written straight from their bytes (CHAIN_DATA_SEED=${seed})`, 
     ]
   ])('are the same for %s', (_what, change) => {
     const transactions = [{ ...plain, ...change }, plain]
-    expect(writeRecords(toChunk(transactions))).toBe(expectedText(transactions))
+    expect(String(writeRecords(toChunk(transactions)))).toBe(expectedText(transactions))
   })
 
   it('are refused where decoding them would be, so that damage is never written out', () => {
@@ -118,7 +118,7 @@ describe(`records written straight from their bytes (CHAIN_DATA_SEED=${seed})`, 
             expect(() => writeRecords(chunk)).toThrow('the index is damaged: a record')
             continue
           }
-          expect(writeRecords(chunk)).toBe(expected)
+          expect(String(writeRecords(chunk))).toBe(expected)
         }
       }),
       { seed, numRuns: 1_000 }
@@ -131,7 +131,7 @@ it('an address is checksummed whether it is remembered or not', () => {
   fc.assert(
     fc.property(fc.array(arbitraryConfirmed, { minLength: 1, maxLength: 3 }), transactions => {
       const chunk = toChunk([...transactions, ...transactions])
-      expect(few(chunk)).toBe(expectedText([...transactions, ...transactions]))
+      expect(String(few(chunk))).toBe(expectedText([...transactions, ...transactions]))
     }),
     { seed, numRuns: 100 }
   )

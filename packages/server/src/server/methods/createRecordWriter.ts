@@ -35,10 +35,11 @@ export function attachedTo(
 }
 
 /**
- * Writes stored records as the JSON text of as many transaction records, with commas between them.
+ * Writes stored records as the JSON text of as many transaction records, with commas between them, in ASCII.
  * @param attached - absent: nothing.
+ * @returns bytes that the next call overwrites.
  */
-export type WriteRecords = (chunk: RecordChunk, attached?: Attached) => string
+export type WriteRecords = (chunk: RecordChunk, attached?: Attached) => Buffer
 
 /** Room for all fields of a record that have a bounded length. */
 const boundedCharacters = 2_048
@@ -129,9 +130,7 @@ function writeFields(
         else writer.quantity(bytes, at)
         break
       case 'accessList': {
-        const list = readAccessList(bytes, at)
-        // Most lists are empty.
-        writer.string(list.length === 0 ? '[]' : JSON.stringify(toJson(field.json, list, formatAddress)))
+        writer.string(JSON.stringify(toJson(field.json, readAccessList(bytes, at), formatAddress)))
         writer.reserve(boundedCharacters)
         break
       }

@@ -149,7 +149,7 @@ export function createGetTransactionsByAddress(
     const left = limit === undefined ? undefined : limit - shown.length
     if (left === 0) return
     for await (const chunk of view.records(address, present({ olderThan, limit: left }))) {
-      yield writeRecords(chunk, attached)
+      yield writeRecords(chunk, attached).toString('latin1')
     }
   }
 }
