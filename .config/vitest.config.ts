@@ -6,19 +6,16 @@ import { makeMemoryFolder } from './makeMemoryFolder.ts'
 import { measureSlowness, patient } from './patience.ts'
 
 /**
- * Pure logic, documents, and the client over scripted answers: a worker runs one such file after another with the modules that
- * it has loaded, so they leave nothing behind.
- * Each other file has a worker of its own. It mocks modules, or starts nodes, databases or servers.
+ * They mock modules, or watch their whole process. Each has a worker of its own. All others leave nothing behind, so a worker
+ * runs one after the other with the modules that it has loaded.
  */
-const together = [
-  'examples/*/src/**/*.test.ts',
-  'packages/{conformance,devnet,protocol}/src/**/*.test.ts',
-  'packages/client/src/**/!(errors).test.ts',
-  'packages/server/src/{audit,evm,model,nodes,platform,solana}/**/*.test.ts',
-  'packages/server/src/index/{*,!(postgres|sqlite)/**/*}.test.ts',
-  'packages/server/src/server/!(start)/**/!(createKeyRing).test.ts',
-  'docs/test/{architecture,changesets,checks,readingLevel,release,shelves,site,workflows}.test.ts',
-  'packages/client/test/{*,history/*,query/*}.test.ts'
+const alone = [
+  'packages/client/src/errors.test.ts',
+  'packages/client/test/msw/*.test.ts',
+  'packages/client/test/silentStream.test.ts',
+  'packages/server/src/server/projects/createKeyRing.test.ts',
+  'packages/server/src/server/metadata/guardedFetch.test.ts',
+  'packages/server/test/guard/hostileServers.test.ts'
 ]
 const all = ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts']
 /** `examples/next-route` is installed apart: `npm run test:next`. Citus, too: `npm run test:citus`. */
@@ -47,8 +44,11 @@ export default defineConfig({
   ssr: { resolve: { conditions: [sourceCondition] } },
   test: {
     projects: [
-      { extends: true, test: { name: 'alone', include: all, exclude: [...exclude, ...together] } },
-      { extends: true, test: { name: 'together', include: together, exclude, isolate: false } }
+      { extends: true, test: { name: 'alone', include: alone, exclude } },
+      {
+        extends: true,
+        test: { name: 'together', include: all, exclude: [...exclude, ...alone], isolate: false }
+      }
     ],
     execArgv: [`--conditions=${sourceCondition}`, ...wrapperFlags],
     // A flaky test is a bug: nothing is retried.

@@ -41,7 +41,8 @@ test('a live list works with the globals of React Native, and pauses with the ap
       .slice(0, length)
       .map(({ hash }) => hash)
 
-  await expect.poll(hashes).toEqual(truth(5))
+  // The second reading asks for more than a page, and takes what is left of so short a history.
+  await expect.poll(() => hashes()?.slice(0, 5)).toEqual(truth(5))
   await history.loadOlder()
   expect(history.getSnapshot()).toMatchObject({ state: 'ready', hasOlder: false })
   chain.send(1)
