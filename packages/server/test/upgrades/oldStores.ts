@@ -72,7 +72,7 @@ function copyIntoOld(from: string, to: string, chainId: number, version: number)
 }
 
 /** The step of SQLite's schema that brought checksums. */
-const checksumsSince = 11
+const checksumsSince = 7
 
 /** Records of older versions have no checksums at their ends. */
 function takeSumsOff(connection: SqliteConnection): void {

@@ -27,7 +27,7 @@ const urlOf = (location: StoreLocation) =>
   location.kind === 'sqlite' ? `sqlite:${location.folder}` : location.kind === 'postgres' ? location.url : ''
 
 /** The last schema of each engine without checksums. */
-const unsealed = oldSchemas.filter(({ engine, version }) => (engine.name === 'sqlite' ? 10 : 4) === version)
+const unsealed = oldSchemas.filter(({ engine, version }) => (engine.name === 'sqlite' ? 6 : 4) === version)
 
 it.each(unsealed)(
   'blocks of an older index in $engine.name are fetched again and get checksums, over restarts',

@@ -168,6 +168,8 @@ export const deepHistorySchema: CacheSchema = {
       sql: `
       -- Everything from records_from and candidates_from up to the anchor, the first block of the index, is known.
       -- Ids are never used again, so that a reader notices when its account has left and come back.
+      -- from_state: the gaps of its records, as bits. oldest_tx: lowest transaction that is known, NULL: none. held_sum: CRC-32 of
+      -- all candidates, added up. sum: CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
       CREATE TABLE account (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         chain bigint NOT NULL,
@@ -178,11 +180,15 @@ export const deepHistorySchema: CacheSchema = {
         candidates_from bigint NOT NULL,
         used_at bigint NOT NULL,
         weight bigint NOT NULL,
+        from_state smallint NOT NULL DEFAULT 0,
+        oldest_tx bigint,
+        held_sum bigint NOT NULL DEFAULT 0,
+        sum integer,
         UNIQUE (chain, address)
       );
       CREATE INDEX account_used ON account (chain, used_at, id);
       CREATE TABLE record (
-        account bigint NOT NULL, tx bigint NOT NULL, hash bytea NOT NULL, rec bytea NOT NULL,
+        account bigint NOT NULL, tx bigint NOT NULL, hash bytea NOT NULL, rec bytea NOT NULL, sum integer,
         PRIMARY KEY (account, tx)
       );
       CREATE INDEX record_hash ON record USING hash (hash);
@@ -208,28 +214,6 @@ export const deepHistorySchema: CacheSchema = {
       $$;
       CREATE TRIGGER account_weighed AFTER INSERT OR DELETE OR UPDATE OF weight ON account
         FOR EACH ROW EXECUTE FUNCTION weigh_account();
-    `
-    },
-    {
-      version: 2,
-      name: 'history from state',
-      sql: `
-      -- 1: some of the account's records were found from state, so that receipts of no value may be missing.
-      ALTER TABLE account ADD COLUMN from_state smallint NOT NULL DEFAULT 0;
-    `
-    },
-    {
-      version: 3,
-      name: 'checksums of accounts and records',
-      sql: `
-      -- What an older program kept has none: it is read again.
-      DELETE FROM account;
-      -- Lowest transaction that is known, NULL: none; CRC-32 of all candidates, added up.
-      ALTER TABLE account ADD COLUMN oldest_tx bigint;
-      ALTER TABLE account ADD COLUMN held_sum bigint NOT NULL DEFAULT 0;
-      -- CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
-      ALTER TABLE account ADD COLUMN sum integer;
-      ALTER TABLE record ADD COLUMN sum integer;
     `
     }
   ]

@@ -169,6 +169,8 @@ export const deepHistorySchema: CacheSchema = {
       sql: `
       -- Everything from records_from and candidates_from up to the anchor, the first block of the index, is known.
       -- Ids are never used again, so that a reader notices when its account has left and come back.
+      -- from_state: the gaps of its records, as bits. oldest_tx: lowest transaction that is known, NULL: none. held_sum: CRC-32 of
+      -- all candidates, added up. sum: CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
       CREATE TABLE account (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         address BLOB NOT NULL UNIQUE,
@@ -177,11 +179,15 @@ export const deepHistorySchema: CacheSchema = {
         records_from INTEGER NOT NULL,
         candidates_from INTEGER NOT NULL,
         used_at INTEGER NOT NULL,
-        weight INTEGER NOT NULL
+        weight INTEGER NOT NULL,
+        from_state INTEGER NOT NULL DEFAULT 0,
+        oldest_tx INTEGER,
+        held_sum INTEGER NOT NULL DEFAULT 0,
+        sum INTEGER
       ) STRICT;
       CREATE INDEX account_used ON account (used_at);
       CREATE TABLE record (
-        account INTEGER NOT NULL, tx INTEGER NOT NULL, hash BLOB NOT NULL, rec BLOB NOT NULL,
+        account INTEGER NOT NULL, tx INTEGER NOT NULL, hash BLOB NOT NULL, rec BLOB NOT NULL, sum INTEGER,
         PRIMARY KEY (account, tx)
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX record_hash ON record (hash);
@@ -207,28 +213,6 @@ export const deepHistorySchema: CacheSchema = {
       CREATE TRIGGER account_removed AFTER DELETE ON account BEGIN
         UPDATE usage SET weight = weight - old.weight;
       END;
-    `
-    },
-    {
-      version: 2,
-      name: 'history from state',
-      sql: `
-      -- 1: some of the account's records were found from state, so that receipts of no value may be missing.
-      ALTER TABLE account ADD COLUMN from_state INTEGER NOT NULL DEFAULT 0;
-    `
-    },
-    {
-      version: 3,
-      name: 'checksums of accounts and records',
-      sql: `
-      -- What an older program kept has none: it is read again.
-      DELETE FROM account;
-      -- Lowest transaction that is known, NULL: none; CRC-32 of all candidates, added up.
-      ALTER TABLE account ADD COLUMN oldest_tx INTEGER;
-      ALTER TABLE account ADD COLUMN held_sum INTEGER NOT NULL DEFAULT 0;
-      -- CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
-      ALTER TABLE account ADD COLUMN sum INTEGER;
-      ALTER TABLE record ADD COLUMN sum INTEGER;
     `
     }
   ]

@@ -173,52 +173,58 @@ export const migrations: readonly Migration[] = [
   },
   {
     version: 7,
-    name: 'verified histories',
+    name: 'coverage, proofs of rows, checksums and the log of changes',
     sql: `
       -- First block from which on up to the head: records hold token transfers, and account_event is written; blocks are
-      -- traced; rows of address_tx are in the tally. NULL: not even the newest block
+      -- traced; senders of operations, authorities of authorizations and logs of failed transactions are indexed; blocks were
+      -- held against their headers when they were stored; records, blocks and account events have checksums. NULL: not even
+      -- the newest block
       ALTER TABLE meta ADD COLUMN detailed_from INTEGER;
       ALTER TABLE meta ADD COLUMN traced_from INTEGER;
-      ALTER TABLE meta ADD COLUMN tallied_from INTEGER;
+      ALTER TABLE meta ADD COLUMN operations_from INTEGER;
+      ALTER TABLE meta ADD COLUMN roots_from INTEGER;
+      ALTER TABLE meta ADD COLUMN checked_from INTEGER;
+      -- Newest stored block, so that one that is lost shows
+      ALTER TABLE meta ADD COLUMN head INTEGER;
+
+      -- Timestamp of the head that the writer reports, in Unix seconds
+      ALTER TABLE writer_report ADD COLUMN head_seconds INTEGER;
 
       -- What a block does to an account besides its transactions
       CREATE TABLE account_event (
         address BLOB NOT NULL,
         block INTEGER NOT NULL,
         rec BLOB NOT NULL,
+        sum INTEGER,
         PRIMARY KEY (address, block)
       ) STRICT, WITHOUT ROWID;
       -- For rollbacks
       CREATE INDEX account_event_block ON account_event (block);
 
-      -- What was written into address_tx, summed up by the first bits of the addresses
-      CREATE TABLE tally (page INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
-    `
-  },
-  {
-    version: 8,
-    name: 'operations, and the time of the head',
-    sql: `
-      -- First block from which on up to the head senders of operations, authorities of authorizations and logs of failed
-      -- transactions are indexed. NULL: not even of the newest block
-      ALTER TABLE meta ADD COLUMN operations_from INTEGER;
+      -- Checksum of the other columns; NULL in rows of an older program that have none yet
+      ALTER TABLE meta ADD COLUMN sum INTEGER;
+      ALTER TABLE writer_report ADD COLUMN sum INTEGER;
+      ALTER TABLE block ADD COLUMN sum INTEGER;
+      ALTER TABLE undo ADD COLUMN sum INTEGER;
+      ALTER TABLE reorged ADD COLUMN sum INTEGER;
+      ALTER TABLE pool ADD COLUMN sum INTEGER;
+      ALTER TABLE first_seen ADD COLUMN sum INTEGER;
 
-      -- Timestamp of the head that the writer reports, in Unix seconds
-      ALTER TABLE writer_report ADD COLUMN head_seconds INTEGER;
-    `
-  },
-  {
-    version: 9,
-    name: 'blocks held against their headers',
-    sql: `
-      -- First block from which on up to the head blocks were held against their headers when they were stored. NULL: not even the newest
-      ALTER TABLE meta ADD COLUMN roots_from INTEGER;
-    `
-  },
-  {
-    version: 10,
-    name: 'rows of every epoch are proven',
-    sql: `
+      -- Name of the log of changes, the entry after which changes can be replayed, and the newest entry
+      ALTER TABLE meta ADD COLUMN changes_log TEXT;
+      ALTER TABLE meta ADD COLUMN changes_from INTEGER;
+      ALTER TABLE meta ADD COLUMN changes_to INTEGER;
+      UPDATE meta SET changes_log = lower(hex(randomblob(8))), changes_from = 0, changes_to = 0;
+
+      -- Keys of pool_address (0) and reorged (1) by their first 12 bits: how many, and the sum of their checksums
+      CREATE TABLE key_part (
+        keyed INTEGER NOT NULL,
+        part INTEGER NOT NULL,
+        rows INTEGER NOT NULL,
+        total INTEGER NOT NULL,
+        PRIMARY KEY (keyed, part)
+      ) STRICT, WITHOUT ROWID;
+
       -- How a missing or altered row of the epoch shows. 0: not at all, an older program wrote it; 1: by the sums of its parts;
       -- 2: by the sums of its rows
       ALTER TABLE epoch ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;
@@ -233,56 +239,15 @@ export const migrations: readonly Migration[] = [
       -- Where proof is 1: a page of the sums of its parts; where it is 2: one page, the hash of the last row
       CREATE TABLE epoch_sum (id INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
 
-      -- CRC-32 of the tables that say which epochs there are. None: an older program wrote them
-      CREATE TABLE epoch_check (id INTEGER PRIMARY KEY CHECK (id = 1), sum INTEGER NOT NULL) STRICT;
+      -- CRC-32 of the tables that say which epochs there are, and the text that it is of, from which they are put back.
+      -- None: an older program wrote them
+      CREATE TABLE epoch_check (id INTEGER PRIMARY KEY CHECK (id = 1), sum INTEGER NOT NULL, list TEXT) STRICT;
 
       -- A merge under way has written rows without sums: it begins anew
       INSERT INTO dropped_epoch SELECT target FROM merge;
       DELETE FROM merge_source;
       DELETE FROM merge;
 
-      DROP TABLE tally;
-      ALTER TABLE meta DROP COLUMN tallied_from;
-    `
-  },
-  {
-    version: 11,
-    name: 'checksums of records and rows',
-    sql: `
-      -- First block from which on up to the head records, blocks and account events have checksums. NULL: not even the newest
-      ALTER TABLE meta ADD COLUMN checked_from INTEGER;
-      -- Newest stored block, so that one that is lost shows
-      ALTER TABLE meta ADD COLUMN head INTEGER;
-
-      -- Of the other columns; NULL in rows of an older program that have none yet
-      ALTER TABLE meta ADD COLUMN sum INTEGER;
-      ALTER TABLE writer_report ADD COLUMN sum INTEGER;
-      ALTER TABLE block ADD COLUMN sum INTEGER;
-      ALTER TABLE account_event ADD COLUMN sum INTEGER;
-      ALTER TABLE undo ADD COLUMN sum INTEGER;
-      ALTER TABLE reorged ADD COLUMN sum INTEGER;
-      ALTER TABLE pool ADD COLUMN sum INTEGER;
-      ALTER TABLE first_seen ADD COLUMN sum INTEGER;
-    `
-  },
-  {
-    version: 12,
-    name: 'keys of the pool and of reorgs are counted',
-    sql: `
-      -- Keys of pool_address (0) and reorged (1) by their first 12 bits: how many, and the sum of their checksums
-      CREATE TABLE key_part (
-        keyed INTEGER NOT NULL,
-        part INTEGER NOT NULL,
-        rows INTEGER NOT NULL,
-        total INTEGER NOT NULL,
-        PRIMARY KEY (keyed, part)
-      ) STRICT, WITHOUT ROWID;
-    `
-  },
-  {
-    version: 13,
-    name: 'log of changes',
-    sql: `
       -- What changed in histories, an entry or two for each commit; kind: its place in entryKinds, from 1 on.
       -- previous: the entry before. first_block, last_block: what it appends, removes or calls final. needs: the earliest of the
       -- entries that its changes are found by, besides its own bytes
@@ -298,20 +263,6 @@ export const migrations: readonly Migration[] = [
       ) STRICT;
       CREATE INDEX change_log_appended ON change_log (last_block) WHERE kind = 1;
       CREATE INDEX change_log_removed ON change_log (entry) WHERE kind = 2;
-
-      -- Name of the log, the entry after which changes can be replayed, and the newest entry
-      ALTER TABLE meta ADD COLUMN changes_log TEXT;
-      ALTER TABLE meta ADD COLUMN changes_from INTEGER;
-      ALTER TABLE meta ADD COLUMN changes_to INTEGER;
-      UPDATE meta SET changes_log = lower(hex(randomblob(8))), changes_from = 0, changes_to = 0;
-    `
-  },
-  {
-    version: 14,
-    name: 'copy of the list of epochs',
-    sql: `
-      -- The text that the checksum is of, from which the tables are put back. NULL: an older program wrote the checksum
-      ALTER TABLE epoch_check ADD COLUMN list TEXT;
     `
   }
 ]

@@ -2,10 +2,8 @@ import { sumOfRow } from '../shared/rowSums.ts'
 import type { SqliteConnection, SqlRow } from './driver.ts'
 import { createKeyParts, poolAddresses, reorgedHashes } from './keyParts.ts'
 
-/** The step of the schema that brought checksums. */
-const sealedVersion = 11
-/** The step that brought counted keys. */
-const countedVersion = 12
+/** The step of the schema that brought checksums and counted keys. */
+const sealedVersion = 7
 
 /** Tables whose rows are given checksums at once, and their keys: they are short. The large ones stay as they are. */
 const shortTables = { writer_report: 'id', undo: 'block', reorged: 'hash', pool: 'id', first_seen: 'hash' }
@@ -25,8 +23,6 @@ export function sealOldRows(connection: SqliteConnection, version: number): void
         put.run([sumOfRow(chainId, table, row), row[key] ?? null])
       }
     }
-  }
-  if (version === countedVersion) {
     for (const table of [poolAddresses, reorgedHashes]) {
       const parts = createKeyParts(connection, table)
       const number = 'number' in table ? table.number : 0
