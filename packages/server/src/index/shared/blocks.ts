@@ -25,20 +25,39 @@ function checkParent({ ref, parentHash }: BlockHeader, parent: BlockRef): void {
   )
 }
 
-/** Computes the coverage of an index once these blocks are appended. */
+/** A height of the coverage: which blocks it holds for, and whether it falls by a block that is written anew. */
+interface Mark {
+  readonly belongs: (block: BlockHeader) => boolean
+  readonly isRewritten: boolean
+}
+
+const ofAll = { belongs: () => true, isRewritten: true }
+/** Rows of the address index are not counted again, and a block that was not covered by traces is not traced. */
+const marks: Readonly<Record<keyof IndexCoverage, Mark>> = {
+  ...{ detailedFrom: ofAll, operationsFrom: ofAll, checkedFrom: ofAll },
+  countedFrom: { belongs: () => true, isRewritten: false },
+  tracedFrom: { belongs: ({ isTraced }) => isTraced, isRewritten: false },
+  rootsFrom: { belongs: ({ hasVerifiedRoots }) => hasVerifiedRoots, isRewritten: true }
+}
+
+/** Computes each height of a coverage from that before. */
+function mapCoverage(
+  before: IndexCoverage,
+  change: (from: number | undefined, mark: Mark) => number | undefined
+): IndexCoverage {
+  const names = Object.keys(marks) as (keyof IndexCoverage)[]
+  return present(Object.fromEntries(names.map(name => [name, change(before[name], marks[name])])))
+}
+
+/**
+ * Computes the coverage of an index once these blocks are appended. One block that does not belong to it ends the stretch up to the
+ * head; the next one that does begins another.
+ */
 export function coverageWith(before: IndexCoverage, appended: readonly BlockHeader[]): IndexCoverage {
-  const first = appended[0]?.ref.number
-  if (first === undefined) return before
-  const tracedFrom = stretchWith(before.tracedFrom, appended, ({ isTraced }) => isTraced)
-  const rootsFrom = stretchWith(before.rootsFrom, appended, ({ hasVerifiedRoots }) => hasVerifiedRoots)
-  return {
-    detailedFrom: before.detailedFrom ?? first,
-    ...(tracedFrom !== undefined && { tracedFrom }),
-    countedFrom: before.countedFrom ?? first,
-    operationsFrom: before.operationsFrom ?? first,
-    ...(rootsFrom !== undefined && { rootsFrom }),
-    checkedFrom: before.checkedFrom ?? first
-  }
+  return mapCoverage(before, (from, { belongs }) => {
+    const last = appended.findLastIndex(block => !belongs(block))
+    return last < 0 ? (from ?? appended[0]?.ref.number) : appended[last + 1]?.ref.number
+  })
 }
 
 /**
@@ -46,68 +65,34 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  * between is not covered.
  */
 export function coverageWithOlder(before: IndexCoverage, older: readonly BlockHeader[]): IndexCoverage {
-  const [first, last] = [older[0]?.ref.number, older.at(-1)?.ref.number]
-  if (first === undefined || last === undefined) return before
-  const lowered = (from: number | undefined, belongs: (block: BlockHeader) => boolean = () => true) => {
-    if (from !== last + 1) return from
+  const last = older.at(-1)?.ref.number
+  return mapCoverage(before, (from, { belongs }) => {
+    if (last === undefined || from !== last + 1) return from
     return older[older.findLastIndex(block => !belongs(block)) + 1]?.ref.number ?? from
-  }
-  return present({
-    detailedFrom: lowered(before.detailedFrom),
-    tracedFrom: lowered(before.tracedFrom, ({ isTraced }) => isTraced),
-    countedFrom: lowered(before.countedFrom),
-    operationsFrom: lowered(before.operationsFrom),
-    rootsFrom: lowered(before.rootsFrom, ({ hasVerifiedRoots }) => hasVerifiedRoots),
-    checkedFrom: lowered(before.checkedFrom)
   })
 }
 
 /**
- * Computes the coverage once a stored block has been written anew. It grows by a block that lies right below it. Rows of the
- * address index are not counted again, and a block that was not covered by traces is not traced.
+ * Computes the coverage once a stored block has been written anew. It grows by a block that lies right below it.
  * @param head - number of the newest block.
  */
 export function coverageWithRewritten(
   before: IndexCoverage,
-  { ref: { number }, hasVerifiedRoots }: BlockHeader,
+  block: BlockHeader,
   head: number
 ): IndexCoverage {
-  const isBelow = (from = head + 1) => number === from - 1
-  return {
-    ...before,
-    ...(isBelow(before.detailedFrom) && { detailedFrom: number }),
-    ...(isBelow(before.operationsFrom) && { operationsFrom: number }),
-    ...(isBelow(before.rootsFrom) && hasVerifiedRoots && { rootsFrom: number }),
-    ...(isBelow(before.checkedFrom) && { checkedFrom: number })
-  }
+  const { number } = block.ref
+  return mapCoverage(before, (from, { belongs, isRewritten }) =>
+    isRewritten && belongs(block) && number === (from ?? head + 1) - 1 ? number : from
+  )
 }
 
 /**
  * Computes the coverage once all blocks above `ancestor` are removed. A mark that covered only removed blocks begins anew with
  * the next appended block.
  */
-export function coverageUpTo(
-  { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom, checkedFrom }: IndexCoverage,
-  ancestor: number
-): IndexCoverage {
-  return {
-    ...(detailedFrom !== undefined && detailedFrom <= ancestor && { detailedFrom }),
-    ...(tracedFrom !== undefined && tracedFrom <= ancestor && { tracedFrom }),
-    ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom }),
-    ...(operationsFrom !== undefined && operationsFrom <= ancestor && { operationsFrom }),
-    ...(rootsFrom !== undefined && rootsFrom <= ancestor && { rootsFrom }),
-    ...(checkedFrom !== undefined && checkedFrom <= ancestor && { checkedFrom })
-  }
-}
-
-/** One block that does not belong to it ends the stretch up to the head; the next one that does begins another. */
-function stretchWith(
-  before: number | undefined,
-  appended: readonly BlockHeader[],
-  belongs: (block: BlockHeader) => boolean
-): number | undefined {
-  const last = appended.findLastIndex(block => !belongs(block))
-  return last < 0 ? (before ?? appended[0]?.ref.number) : appended[last + 1]?.ref.number
+export function coverageUpTo(before: IndexCoverage, ancestor: number): IndexCoverage {
+  return mapCoverage(before, from => (from !== undefined && from <= ancestor ? from : undefined))
 }
 
 /** Number of blocks that keep undo data. */

@@ -1,6 +1,7 @@
 import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
 import { describeOtherGenesis } from '../../model/otherGenesis.ts'
 import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
+import { present } from '../../platform/present.ts'
 import type { ChainIdentity, IndexCoverage, IndexMarks, StoredBlock, WriterReport } from '../port/status.ts'
 import { entryKind } from '../record/changeEntries.ts'
 import { toHex } from '../record/hexBytes.ts'
@@ -11,8 +12,19 @@ import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { LogFacts, LogRow } from './ChangeLog.ts'
 
+/** The column of `meta` that holds each height of the coverage. */
+export const coverageColumns = {
+  detailedFrom: 'detailed_from',
+  tracedFrom: 'traced_from',
+  countedFrom: 'tallied_from',
+  operationsFrom: 'operations_from',
+  rootsFrom: 'roots_from',
+  checkedFrom: 'checked_from'
+} as const satisfies Required<Record<keyof IndexCoverage, string>>
+
 /** Row of `meta`. SQLite stores booleans as numbers. */
-export interface MetaColumns {
+export interface MetaColumns
+  extends Readonly<Record<(typeof coverageColumns)[keyof IndexCoverage], number | null>> {
   readonly chain_id: number
   readonly genesis_hash: Uint8Array
   readonly indexed_from: number | null
@@ -21,12 +33,6 @@ export interface MetaColumns {
   readonly finalized: number | null
   readonly degraded_until: number | null
   readonly rollbacks: number
-  readonly detailed_from: number | null
-  readonly traced_from: number | null
-  readonly tallied_from: number | null
-  readonly operations_from: number | null
-  readonly roots_from: number | null
-  readonly checked_from: number | null
   readonly changes_log: string | null
   readonly changes_from: number | null
   readonly changes_to: number | null
@@ -63,14 +69,11 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
       degraded: row.degraded_until !== null,
       ...(row.finalized !== null && { finalized: row.finalized })
     },
-    coverage: {
-      ...(row.detailed_from !== null && { detailedFrom: row.detailed_from }),
-      ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
-      ...(row.tallied_from !== null && { countedFrom: row.tallied_from }),
-      ...(row.operations_from !== null && { operationsFrom: row.operations_from }),
-      ...(row.roots_from !== null && { rootsFrom: row.roots_from }),
-      ...(row.checked_from !== null && { checkedFrom: row.checked_from })
-    },
+    coverage: Object.fromEntries(
+      Object.entries(coverageColumns).flatMap(([mark, column]) =>
+        row[column] === null ? [] : [[mark, row[column]]]
+      )
+    ),
     rollbacks: row.rollbacks,
     changes: { log: row.changes_log ?? '', from: row.changes_from ?? 0, to: row.changes_to ?? 0 }
   }
@@ -137,72 +140,48 @@ export function toStoredBlock(row: BlockColumns): StoredBlock {
   }
 }
 
+/** The column of `writer_report` that holds each member of a report. */
+const reported = {
+  phase: 'phase',
+  head: 'head',
+  finalized: 'finalized',
+  indexedTo: 'indexed_to',
+  rollingBackTo: 'rolling_back_to',
+  poolCovered: 'pool_covered',
+  poolAgeMs: 'pool_age_ms',
+  problem: 'problem',
+  headTimestampSeconds: 'head_seconds'
+} as const satisfies Required<Record<keyof Omit<WriterReport, 'beat'>, string>>
+
+/** Columns of a report from `phase` on. */
+export const reportColumns = Object.values(reported)
+
 /** Row of `writer_report`. SQLite stores booleans as numbers. */
-export interface ReportColumns {
+export interface ReportColumns
+  extends Readonly<Record<(typeof reportColumns)[number], boolean | number | string | null>> {
   readonly beat: number
-  readonly phase: string
-  readonly head: number | null
-  readonly finalized: number | null
-  readonly indexed_to: number | null
-  readonly rolling_back_to: number | null
-  readonly pool_covered: boolean | number
-  readonly pool_age_ms: number | null
-  readonly problem: string | null
-  readonly head_seconds: number | null
 }
 
 /** The writer's last report; what it left out is absent. */
 export function toWriterReport(row: ReportColumns): WriterReport {
-  return {
-    beat: row.beat,
-    // Written by the writer of this port only.
-    phase: row.phase as WriterReport['phase'],
-    ...(row.head !== null && { head: row.head }),
-    ...(row.finalized !== null && { finalized: row.finalized }),
-    ...(row.indexed_to !== null && { indexedTo: row.indexed_to }),
-    ...(row.rolling_back_to !== null && { rollingBackTo: row.rolling_back_to }),
-    poolCovered: Boolean(row.pool_covered),
-    ...(row.pool_age_ms !== null && { poolAgeMs: row.pool_age_ms }),
-    ...(row.problem !== null && { problem: row.problem }),
-    ...(row.head_seconds !== null && { headTimestampSeconds: row.head_seconds })
-  }
+  const members = Object.entries(reported).map(([member, column]) => [member, row[column] ?? undefined])
+  const report = { beat: row.beat, ...present(Object.fromEntries(members)) }
+  // Written by the writer of this port only.
+  return { ...report, poolCovered: Boolean(row.pool_covered) } as WriterReport
 }
 
 /** Values of a report in the order of `reportColumns`. A NUL, which a node may send, has no place in a text of PostgreSQL. */
-export function reportValues(report: Omit<WriterReport, 'beat'>) {
-  return [
-    report.phase,
-    report.head ?? null,
-    report.finalized ?? null,
-    report.indexedTo ?? null,
-    report.rollingBackTo ?? null,
-    Number(report.poolCovered),
-    report.poolAgeMs ?? null,
-    report.problem?.replaceAll('\0', '\ufffd') ?? null,
-    report.headTimestampSeconds ?? null
-  ] as const
+export function reportValues(report: Omit<WriterReport, 'beat'>): readonly (number | string | null)[] {
+  return Object.keys(reported).map(member => {
+    const value = report[member as keyof typeof reported] ?? null
+    if (typeof value === 'string') return value.replaceAll('\0', '\ufffd')
+    return typeof value === 'boolean' ? Number(value) : value
+  })
 }
 
-/** Columns of a report from `phase` on. */
-export const reportColumns = [
-  ...[
-    'phase',
-    'head',
-    'finalized',
-    'indexed_to',
-    'rolling_back_to',
-    'pool_covered',
-    'pool_age_ms',
-    'problem'
-  ],
-  'head_seconds'
-] as const
-
 /** Ends the INSERT of a report: the beat is counted on, so that a writer that takes over does not repeat an earlier number. */
-export const replaceReport = `ON CONFLICT (id) DO UPDATE SET beat = writer_report.beat + 1, phase = excluded.phase,
-  head = excluded.head, finalized = excluded.finalized, indexed_to = excluded.indexed_to,
-  rolling_back_to = excluded.rolling_back_to, pool_covered = excluded.pool_covered,
-  pool_age_ms = excluded.pool_age_ms, problem = excluded.problem, head_seconds = excluded.head_seconds`
+export const replaceReport = `ON CONFLICT (id) DO UPDATE SET beat = writer_report.beat + 1,
+  ${reportColumns.map(column => `${column} = excluded.${column}`).join(', ')}`
 
 export interface PendingColumns {
   readonly status: 0 | 1

@@ -6,6 +6,7 @@ import { checkRow } from '../shared/rowSums.ts'
 import {
   type BlockColumns,
   type ChainMeta,
+  coverageColumns,
   type MetaColumns,
   toMeta,
   toRef,
@@ -124,18 +125,18 @@ export function createMarkWriter(connection: SqliteConnection) {
   )
   const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
+  // From which block on rows are proven, the epochs say.
+  const { countedFrom: _, ...stored } = coverageColumns
+  const columns = Object.values(stored).join(', ')
+  const values = Object.keys(stored).map((_, i) => `?${i + 1}`)
   const setCoverage = connection.prepare(
-    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, operations_from = ?3, roots_from = ?4, checked_from = ?5
-     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR operations_from IS NOT ?3 OR roots_from IS NOT ?4
-       OR checked_from IS NOT ?5`
+    `UPDATE meta SET (${columns}) = (${values}) WHERE (${columns}) IS NOT (${values})`
   )
   const setHead = connection.prepare('UPDATE meta SET head = ?')
 
   return {
-    /** From which block on rows are proven, the epochs say. */
-    setCoverage({ detailedFrom, tracedFrom, operationsFrom, rootsFrom, checkedFrom }: IndexCoverage): void {
-      const marks = [detailedFrom, tracedFrom, operationsFrom, rootsFrom, checkedFrom]
-      setCoverage.run(marks.map(from => from ?? null))
+    setCoverage(coverage: IndexCoverage): void {
+      setCoverage.run(Object.keys(stored).map(mark => coverage[mark as keyof typeof stored] ?? null))
     },
     /** @param number - of the newest stored block; absent: there is none. */
     setHead(number: number | undefined): void {
