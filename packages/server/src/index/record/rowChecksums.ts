@@ -225,8 +225,13 @@ export function placeOfPart(
   return { page: Math.floor(part / parts), offset: (part % parts) * (rows.namesRows ? lanes : 1) * 4 }
 }
 
+/** Bytes of one stored row. */
+export function pageBytesOf(rows: SummedRows): number {
+  return 4 * pagePartsOf(rows) * (rows.namesRows ? lanes : 1)
+}
+
 /** Parts in one stored row. */
-export function pagePartsOf({ namesRows }: SummedRows): number {
+function pagePartsOf({ namesRows }: SummedRows): number {
   return namesRows ? pageParts : narrowPageParts
 }
 

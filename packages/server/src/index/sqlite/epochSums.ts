@@ -90,20 +90,34 @@ function tablesOf({ addresses, hashes, holdings }: PartSums): readonly RowChecks
   return [addresses, hashes, holdings]
 }
 
+/** Prepares reading and writing single pages of a table's sums. */
+export function createSumPages(connection: SqliteConnection, shape: TableShape) {
+  const select = connection.prepare<{ rec: Uint8Array | null }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const replace = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
+  return {
+    /** Absent: nothing was written there, or it is lost. Null: the file is damaged. */
+    read: (epoch: number, page = 0): Uint8Array | null | undefined =>
+      select.get([sumId(epoch, shape, page)])?.rec,
+    put: (epoch: number, page: number, rec: Uint8Array) => replace.run([sumId(epoch, shape, page), rec])
+  }
+}
+
 /** Prepares the hashes of the last rows of epochs: with them the sums of rows end, where rows have sums. */
 export function createEpochEnds(connection: SqliteConnection, shape: TableShape) {
-  const select = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
-  const replace = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
+  const pages = createSumPages(connection, shape)
   return {
     /** Absent: the epoch has none, or it is lost. */
     read(epoch: number): number | undefined {
-      const rec = select.get([sumId(epoch, shape)])?.rec
-      return rec && readRowSum(rec, 0)
+      const rec = pages.read(epoch)
+      return rec ? readRowSum(rec, 0) : undefined
     },
-    put(epoch: number, hash: number): void {
-      const rec = new Uint8Array(rowSumLength)
-      writeRowSum(rec, 0, hash)
-      replace.run([sumId(epoch, shape), rec])
-    }
+    put: (epoch: number, hash: number) => pages.put(epoch, 0, sumBytes(hash))
   }
+}
+
+/** The bytes of a hash or of a sum of a row. */
+export function sumBytes(sum: number): Uint8Array {
+  const bytes = new Uint8Array(rowSumLength)
+  writeRowSum(bytes, 0, sum)
+  return bytes
 }

@@ -1,6 +1,7 @@
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import { hashRow, partOf } from '../record/rowChecksums.ts'
 import type { SqliteConnection } from './driver.ts'
+import { startOfPart } from './partSums.ts'
 
 /** A table whose keys are counted, so that a lost or altered one shows where it is looked for. */
 interface CountedTable {
@@ -22,8 +23,6 @@ export const reorgedHashes = {
   part: 'undo'
 } as const satisfies CountedTable
 
-const partBits = 12
-
 /** Prepares counting the keys of a table, by their first bits. Every call of `change` runs inside the caller's transaction. */
 export function createKeyParts(connection: SqliteConnection, { id, name, key, number, part }: CountedTable) {
   const add = connection.prepare(
@@ -44,7 +43,7 @@ export function createKeyParts(connection: SqliteConnection, { id, name, key, nu
     /** @throws {IndexDamagedError} a key that begins like this one is not what was written. */
     prove(bytes: Uint8Array): void {
       const own = partOf(bytes, 0)
-      const rows = found.all([firstKey(own), firstKey(own + 1)])
+      const rows = found.all([startOfPart(own), startOfPart(own + 1)])
       const total = rows.reduce((sum, row) => (sum + sumOf(row.key, row.number)) % 2 ** 32, 0)
       const expected = written.get([own]) ?? { rows: 0, total: 0 }
       if (rows.length === expected.rows && total === expected.total) return
@@ -61,10 +60,4 @@ export function createKeyParts(connection: SqliteConnection, { id, name, key, nu
 
 function sumOf(key: Uint8Array, number: number): number {
   return hashRow(key, 0, key.length, number)
-}
-
-/** The smallest key of a part; sorts after every key where it is the part after the last one. */
-function firstKey(part: number): Uint8Array {
-  if (part === 2 ** partBits) return Buffer.alloc(33, 0xff)
-  return Uint8Array.from([part >> 4, (part & 15) << 4])
 }

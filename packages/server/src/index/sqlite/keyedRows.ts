@@ -1,6 +1,6 @@
 import { IndexDamagedError } from '../../platform/errors.ts'
 import { hashRow } from '../record/rowChecksums.ts'
-import { beforeFirstRow, createRowHash, rowSumLength } from '../record/rowSum.ts'
+import { beforeFirstRow, createRowHash, readRowSum, rowSumLength } from '../record/rowSum.ts'
 import type { SqliteConnection, SqliteStatement, SqlRow, SqlValue } from './driver.ts'
 import { columnsOf, holdingNumber, type RowKey, type TableShape } from './tableShapes.ts'
 
@@ -104,6 +104,30 @@ function hashOfKey({ rows, fixed, variable }: TableShape, key: RowKey): number {
 /** The key of a row that was read by itself. */
 export function keyOf(shape: TableShape, row: SqlRow | undefined): RowKey | undefined {
   return row && columnsOf(shape).map(column => row[column] ?? null)
+}
+
+/** Prepares reading single rows by their positions in the order of a table's keys, and has the parts of SQL for others. */
+export function createKeyOrder(connection: SqliteConnection, shape: TableShape) {
+  const columns = columnsOf(shape)
+  const list = columns.join(', ')
+  const values = columns.map(() => '?').join(', ')
+  const select = (comparison: string, direction: string) =>
+    connection.prepare(
+      `SELECT ${list}, sum FROM ${shape.name} WHERE epoch = ? AND (${list}) ${comparison} (${values})
+       ORDER BY ${columns.map(column => `${column} ${direction}`).join(', ')} LIMIT 1`
+    )
+  const [before, upTo, after] = [select('<', 'DESC'), select('<=', 'DESC'), select('>', 'ASC')]
+  return {
+    ...{ list, values },
+    before: (epoch: number, key: RowKey) => keyOf(shape, before.get([epoch, ...key])),
+    /** The row with a key, or the one before it. */
+    upTo: (epoch: number, key: RowKey) => keyOf(shape, upTo.get([epoch, ...key])),
+    after(epoch: number, key: RowKey) {
+      const row = after.get([epoch, ...key])
+      const found = keyOf(shape, row)
+      return found && { key: found, sum: row?.sum instanceof Uint8Array ? readRowSum(row.sum, 0) : undefined }
+    }
+  }
 }
 
 export function variableOf({ variable, variableEnds }: KeyedRows, row: number): Uint8Array {

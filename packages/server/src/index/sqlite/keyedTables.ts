@@ -5,6 +5,7 @@ import type { SqliteConnection } from './driver.ts'
 import { createEpochEnds, type Proof, proofs } from './epochSums.ts'
 import {
   createKeyHash,
+  createKeyOrder,
   hashOfRow,
   type KeyedRows,
   keyOf,
@@ -13,7 +14,7 @@ import {
   variableOf
 } from './keyedRows.ts'
 import { createPartSums, startOfPart, sumOfRows } from './partSums.ts'
-import { columnsOf, compareKeys, type RowKey, type TableShape, tableShapes } from './tableShapes.ts'
+import { compareKeys, type RowKey, type TableShape, tableShapes } from './tableShapes.ts'
 
 /** An epoch that is merged, and how its rows of a table are proven. */
 interface Source {
@@ -55,15 +56,9 @@ interface Piece {
 
 function createKeyedTable(connection: SqliteConnection, shape: TableShape, chainId: number): KeyedTable {
   const { name, lowest, highest, keyed, part } = shape
-  const columns = columnsOf(shape)
-  const list = columns.join(', ')
-  const key = `(${list})`
-  const values = `(${columns.map(() => '?').join(', ')})`
-  const descending = columns.map(column => `${column} DESC`).join(', ')
+  const { list, upTo, ...sql } = createKeyOrder(connection, shape)
+  const [key, values] = [`(${list})`, `(${sql.values})`]
   const bind = createRowHash(chainId, keyed)
-  const selectUpTo = connection.prepare(
-    `SELECT ${list} FROM ${name} WHERE epoch = ? AND ${key} <= ${values} ORDER BY ${descending} LIMIT 1`
-  )
   const selectNth = connection.prepare(
     `SELECT ${list} FROM ${name} WHERE epoch = ? AND ${key} > ${values} ORDER BY ${list} LIMIT 1 OFFSET ?`
   )
@@ -79,7 +74,6 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
   const ends = createEpochEnds(connection, shape)
   const hashAt = createKeyHash(shape, chainId)
 
-  const lastUpTo = (epoch: number, end: RowKey) => keyOf(shape, selectUpTo.get([epoch, ...end]))
   const refuse = (epoch: number, key: Uint8Array, detail: string) => {
     throw new IndexDamagedError({ part, epoch, key: Buffer.from(key).toString('hex') }, detail)
   }
@@ -89,7 +83,7 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
 
   /** Compares the rows of a source with the sums of its rows. */
   const checkRows = (epoch: number, { rows, hashes, last, isLast }: Piece) => {
-    let before = hashAt(last && lastUpTo(epoch, last))
+    let before = hashAt(last && upTo(epoch, last))
     for (const [row, of] of rows.epochs.entries()) {
       if (of !== epoch) continue
       const hash = bind(hashes[row] ?? 0)
@@ -135,7 +129,7 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
 
   return {
     copy(target, sources, share) {
-      const last = lastUpTo(target, highest)
+      const last = upTo(target, highest)
       const after = last ?? lowest
       // Each source has at most so many rows up to the lowest of these keys.
       const each = Math.max(1, Math.floor(share / sources.length))
@@ -159,7 +153,7 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
       }
       link(target, piece)
       if (end !== undefined) return true
-      ends.put(target, hashAt(lastUpTo(target, highest)))
+      ends.put(target, hashAt(upTo(target, highest)))
       return false
     },
     remove(epoch, rows) {

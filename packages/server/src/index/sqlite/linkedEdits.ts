@@ -1,10 +1,10 @@
 import { addressLength, candidateHeadLength, hashLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import { readRowSum, rowSum, rowSumLength, writeRowSum } from '../record/rowSum.ts'
-import type { SqliteConnection, SqlRow } from './driver.ts'
-import { createEpochEnds, type Proof, proofs } from './epochSums.ts'
+import { readRowSum, rowSum } from '../record/rowSum.ts'
+import type { SqliteConnection } from './driver.ts'
+import { createEpochEnds, type Proof, proofs, sumBytes } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
-import { createKeyHash, keyOf } from './keyedRows.ts'
+import { createKeyHash, createKeyOrder } from './keyedRows.ts'
 import { createCursor } from './meta.ts'
 import {
   addressTable,
@@ -67,18 +67,14 @@ export function linkCandidates(
 }
 
 /** Parts of statements on the row with a key, whose parameters are the epoch and the columns of the key. */
-function keySql(shape: TableShape) {
+function ownRow(shape: TableShape): string {
   const columns = columnsOf(shape)
-  const list = columns.join(', ')
-  const values = columns.map(() => '?').join(', ')
-  const descending = columns.map(column => `${column} DESC`).join(', ')
-  const own = `epoch = ? AND (${list}) = (${values})`
-  return {
-    ...{ list, values, own },
-    selectBefore: `SELECT ${list} FROM ${shape.name} WHERE epoch = ? AND (${list}) < (${values}) ORDER BY ${descending} LIMIT 1`,
-    /** Its first parameter is the sum. */
-    updateSum: `UPDATE ${shape.name} SET sum = ? WHERE ${own}`
-  }
+  return `epoch = ? AND (${columns.join(', ')}) = (${columns.map(() => '?').join(', ')})`
+}
+
+function prepareSetSum(connection: SqliteConnection, shape: TableShape) {
+  const update = connection.prepare(`UPDATE ${shape.name} SET sum = ? WHERE ${ownRow(shape)}`)
+  return (epoch: number, key: RowKey, sum: number) => update.run([sumBytes(sum), epoch, ...key])
 }
 
 function prepareLink(
@@ -87,9 +83,8 @@ function prepareLink(
   chainId: number,
   hasSums: boolean
 ): (epoch: number, key: RowKey) => void {
-  const { list, values, own, ...sql } = keySql(shape)
-  const selectOwn = connection.prepare(`SELECT 1 FROM ${shape.name} WHERE ${own}`)
-  const selectBefore = connection.prepare(sql.selectBefore)
+  const { list, values, before } = createKeyOrder(connection, shape)
+  const selectOwn = connection.prepare(`SELECT 1 FROM ${shape.name} WHERE ${ownRow(shape)}`)
   const insert = connection.prepare(
     `INSERT INTO ${shape.name} (epoch, ${list}, sum) VALUES (?, ${values}, ?)`
   )
@@ -101,8 +96,7 @@ function prepareLink(
       insert.run([epoch, ...key, null])
       return
     }
-    const before = keyOf(shape, selectBefore.get([epoch, ...key]))
-    const sum = rowSum(hashAt(key), hashAt(before))
+    const sum = rowSum(hashAt(key), hashAt(before(epoch, key)))
     insert.run([epoch, ...key, sumBytes(sum)])
     changeAfter(epoch, key, -sum)
   }
@@ -110,28 +104,18 @@ function prepareLink(
 
 /** Prepares changing the sum of the row after a key, or the hash with which the epoch ends. */
 function prepareChangeAfter(connection: SqliteConnection, shape: TableShape) {
-  const { list, values, updateSum } = keySql(shape)
-  const selectAfter = connection.prepare<SqlRow>(
-    `SELECT ${list}, sum FROM ${shape.name} WHERE epoch = ? AND (${list}) > (${values}) ORDER BY ${list} LIMIT 1`
-  )
-  const update = connection.prepare(updateSum)
+  const order = createKeyOrder(connection, shape)
+  const setSum = prepareSetSum(connection, shape)
   const ends = createEpochEnds(connection, shape)
   return (epoch: number, key: RowKey, added: number): void => {
-    const after = selectAfter.get([epoch, ...key])
-    if (after === undefined) {
-      const end = ends.read(epoch)
-      if (end !== undefined) ends.put(epoch, rowSum(end, added))
+    const after = order.after(epoch, key)
+    if (after !== undefined) {
+      setSum(epoch, after.key, rowSum(after.sum ?? 0, -added))
       return
     }
-    const sum = after.sum instanceof Uint8Array ? readRowSum(after.sum, 0) : 0
-    update.run([sumBytes(rowSum(sum, -added)), epoch, ...(keyOf(shape, after) ?? [])])
+    const end = ends.read(epoch)
+    if (end !== undefined) ends.put(epoch, rowSum(end, added))
   }
-}
-
-function sumBytes(sum: number): Uint8Array {
-  const bytes = new Uint8Array(rowSumLength)
-  writeRowSum(bytes, 0, sum)
-  return bytes
 }
 
 /**
@@ -142,11 +126,10 @@ export function prepareUnlink(
   connection: SqliteConnection,
   shape: TableShape
 ): (epoch: number, key: RowKey) => void {
-  const { own } = keySql(shape)
   const selectSum = connection.prepare<{ sum: Uint8Array | null }>(
-    `SELECT sum FROM ${shape.name} WHERE ${own}`
+    `SELECT sum FROM ${shape.name} WHERE ${ownRow(shape)}`
   )
-  const remove = connection.prepare(`DELETE FROM ${shape.name} WHERE ${own}`)
+  const remove = connection.prepare(`DELETE FROM ${shape.name} WHERE ${ownRow(shape)}`)
   const changeAfter = prepareChangeAfter(connection, shape)
 
   return (epoch, key) => {
@@ -167,27 +150,8 @@ export function linkRows(
   epoch: number,
   keys: readonly RowKey[]
 ): void {
-  const sql = keySql(shape)
+  const { before } = createKeyOrder(connection, shape)
+  const setSum = prepareSetSum(connection, shape)
   const hashAt = createKeyHash(shape, chainId)
-  const selectBefore = connection.prepare(sql.selectBefore)
-  const update = connection.prepare(sql.updateSum)
-  for (const key of keys) {
-    const before = keyOf(shape, selectBefore.get([epoch, ...key]))
-    update.run([sumBytes(rowSum(hashAt(key), hashAt(before))), epoch, ...key])
-  }
-}
-
-/** Reads the hash of the last row of an epoch, with which the sums of its rows end. */
-export function readLastHash(
-  connection: SqliteConnection,
-  shape: TableShape,
-  chainId: number,
-  epoch: number
-): number {
-  const columns = columnsOf(shape)
-  const select = connection.prepare(
-    `SELECT ${columns.join(', ')} FROM ${shape.name} WHERE epoch = ?
-     ORDER BY ${columns.map(column => `${column} DESC`).join(', ')} LIMIT 1`
-  )
-  return createKeyHash(shape, chainId)(keyOf(shape, select.get([epoch])))
+  for (const key of keys) setSum(epoch, key, rowSum(hashAt(key), hashAt(before(epoch, key))))
 }

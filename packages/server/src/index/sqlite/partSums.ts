@@ -1,7 +1,8 @@
-import { partCount, placeOfPart, readHashSum } from '../record/rowChecksums.ts'
+import { partCount, placeOfPart, RowSums, readHashSum } from '../record/rowChecksums.ts'
 import type { SqliteConnection } from './driver.ts'
+import { createSumPages } from './epochSums.ts'
 import { hashOfRow, type KeyedRows, prepareRows } from './keyedRows.ts'
-import { columnsOf, sumId, type TableShape } from './tableShapes.ts'
+import { addressTable, columnsOf, type TableShape } from './tableShapes.ts'
 
 /** Sums of the rows of parts of an epoch. */
 export interface PartSumsReader {
@@ -15,7 +16,7 @@ export interface PartSumsReader {
 export function createPartSums(connection: SqliteConnection, shape: TableShape): PartSumsReader {
   const { fixed } = shape
   const [first] = fixed
-  const selectPage = connection.prepare<{ rec: Uint8Array | null }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const pages = createSumPages(connection, shape)
   const readPart = prepareRows(
     connection,
     shape,
@@ -27,7 +28,7 @@ export function createPartSums(connection: SqliteConnection, shape: TableShape):
       let read: { readonly page: number; readonly rec: Uint8Array | null | undefined } | undefined
       return part => {
         const { page, offset } = placeOfPart(part, shape.rows)
-        if (read?.page !== page) read = { page, rec: selectPage.get([sumId(epoch, shape, page)])?.rec }
+        if (read?.page !== page) read = { page, rec: pages.read(epoch, page) }
         return read.rec === undefined ? 0 : readHashSum(read.rec, offset, shape.rows)
       }
     },
@@ -40,6 +41,12 @@ export function sumOfRows(shape: TableShape, rows: KeyedRows): number {
   let sum = 0
   for (let row = 0; row < rows.count; row++) sum = (sum + hashOfRow(shape, rows, row)) >>> 0
   return sum
+}
+
+/** Sums up rows of the address index, so that a single lost one is named. */
+export function nameRows({ fixed, numbers }: KeyedRows, sums = new RowSums()): RowSums {
+  for (const [row, id] of numbers.entries()) sums.add(fixed, row * addressTable.rows.keyLength, id)
+  return sums
 }
 
 /** Sorts before the keys of a part, and after those of the one before. */

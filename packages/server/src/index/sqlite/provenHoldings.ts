@@ -5,9 +5,9 @@ import { type CountedParts, findRows } from './countedParts.ts'
 import type { SqliteConnection } from './driver.ts'
 import type { HoldingEpoch } from './epochList.ts'
 import { createEpochEnds, proofs } from './epochSums.ts'
-import { createKeyHash, type KeyedRows, keyOf, variableOf } from './keyedRows.ts'
+import { createKeyHash, createKeyOrder, type KeyedRows, variableOf } from './keyedRows.ts'
 import { createPartSums } from './partSums.ts'
-import { columnsOf, compareKeys, holdingTable, type RowKey } from './tableShapes.ts'
+import { compareKeys, everything, holdingTable, nothing, type RowKey } from './tableShapes.ts'
 
 interface LinkedHolding extends HoldingColumns {
   readonly sum: Uint8Array | null
@@ -18,21 +18,12 @@ interface LinkedHolding extends HoldingColumns {
  * @throws {IndexDamagedError} they are not what was written.
  */
 export function createProvenHoldings(connection: SqliteConnection, chainId: number) {
-  const list = columnsOf(holdingTable).join(', ')
-  const descending = columnsOf(holdingTable)
-    .map(column => `${column} DESC`)
-    .join(', ')
+  const { upTo, after: next } = createKeyOrder(connection, holdingTable)
   const partSums = createPartSums(connection, holdingTable)
   const select = connection.prepare<LinkedHolding>(
     `SELECT contract, token_id AS tokenId, standard, sum FROM holding
      WHERE epoch = ? AND owner = ? AND (contract, token_id, standard) > (?, ?, ?)
      ORDER BY contract, token_id, standard LIMIT ?`
-  )
-  const selectBefore = connection.prepare(
-    `SELECT ${list} FROM holding WHERE epoch = ? AND (${list}) <= (?, ?, ?, ?) ORDER BY ${descending} LIMIT 1`
-  )
-  const selectAfter = connection.prepare(
-    `SELECT ${list}, sum FROM holding WHERE epoch = ? AND owner > ? ORDER BY ${list} LIMIT 1`
   )
   const ends = createEpochEnds(connection, holdingTable)
   const hashAt = createKeyHash(holdingTable, chainId)
@@ -48,7 +39,7 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
     isAll: boolean
   ) => {
     const start = [owner, ...after]
-    let before = keyOf(holdingTable, selectBefore.get([epoch, ...start]))
+    let before = upTo(epoch, start)
     if (before !== undefined && compareKeys(before, start) > 0) refuse(epoch)
     for (const { contract, tokenId, standard, sum } of rows) {
       const key = [owner, contract, tokenId, standard]
@@ -57,15 +48,13 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
       before = key
     }
     if (!isAll) return
-    const row = selectAfter.get([epoch, owner])
-    const next = keyOf(holdingTable, row)
-    if (row === undefined || next === undefined) {
+    const row = next(epoch, [owner, everything, nothing, 0])
+    if (row === undefined) {
       if (ends.read(epoch) !== hashAt(before)) refuse(epoch)
       return
     }
-    if (Buffer.compare(next[0] as Uint8Array, owner) <= 0) refuse(epoch)
-    if (!(row.sum instanceof Uint8Array) || readRowSum(row.sum, 0) !== rowSum(hashAt(next), hashAt(before)))
-      refuse(epoch)
+    if (Buffer.compare(row.key[0] as Uint8Array, owner) <= 0) refuse(epoch)
+    if (row.sum !== rowSum(hashAt(row.key), hashAt(before))) refuse(epoch)
   }
 
   return (

@@ -10,6 +10,8 @@ import { prepareBlockRows } from './blockRows.ts'
 import { prepareReplay } from './changes.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import type { EpochList } from './epochList.ts'
+import { createSumPages } from './epochSums.ts'
+import { prepareRows } from './keyedRows.ts'
 import { createKeyParts, poolAddresses } from './keyParts.ts'
 import { createLinkedRows } from './linkedRows.ts'
 import { createCursor } from './meta.ts'
@@ -142,13 +144,13 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
        )`
     ),
     linkedRows: createLinkedRows(connection, addressTable, chainId),
-    /** Rows of the address index between two addresses, after a row, in their order. */
-    partRows: connection.prepare<{ ids: string | null; addresses: Uint8Array | null }>(
-      `SELECT group_concat(tx_id) AS ids, CAST(group_concat(CAST(address AS TEXT), '') AS BLOB) AS addresses
-       FROM (SELECT address, tx_id FROM address_tx
-         WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ?)`
+    /** Rows of the address index after a row and below an address, in their order. */
+    addressRows: prepareRows(
+      connection,
+      addressTable,
+      'WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ?'
     ),
-    checksumPage: connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?'),
+    addressSums: createSumPages(connection, addressTable),
     accountEvents: connection.prepare<{ block: number; rec: Uint8Array } & Sealed>(
       'SELECT * FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
     ),

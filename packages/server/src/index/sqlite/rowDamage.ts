@@ -5,16 +5,16 @@ import type { SqliteConnection } from './driver.ts'
 import type { EpochList, HoldingEpoch } from './epochList.ts'
 import { createEpochEnds, proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
-import { createKeyHash, hashOfRow, type KeyedRows, keyOf, prepareRows, variableOf } from './keyedRows.ts'
-import { createPartSums, startOfPart } from './partSums.ts'
 import {
-  addressTable,
-  columnsOf,
-  hashTable,
-  holdingTable,
-  type RowKey,
-  type TableShape
-} from './tableShapes.ts'
+  createKeyHash,
+  createKeyOrder,
+  hashOfRow,
+  type KeyedRows,
+  prepareRows,
+  variableOf
+} from './keyedRows.ts'
+import { createPartSums, startOfPart } from './partSums.ts'
+import { addressTable, hashTable, holdingTable, type RowKey, type TableShape } from './tableShapes.ts'
 
 /** Rows that are read at once. */
 const rowsAtOnce = 4_000
@@ -54,23 +54,17 @@ export function prepareHoldingDamage(
 }
 
 function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: number): FindDamage {
-  const { name, keyed, part } = shape
+  const { keyed, part } = shape
   const { keyLength } = shape.rows
-  const columns = columnsOf(shape)
-  const list = columns.join(', ')
-  const [column = ''] = columns
+  const { list, values, upTo } = createKeyOrder(connection, shape)
   const bind = createRowHash(chainId, keyed)
   const partSums = createPartSums(connection, shape)
   const readRows = prepareRows(
     connection,
     shape,
-    `WHERE epoch = ? AND (${list}) > (${columns.map(() => '?').join(', ')}) AND ${column} < ? ORDER BY ${list}
+    `WHERE epoch = ? AND (${list}) > (${values}) AND ${shape.fixed[0]} < ? ORDER BY ${list}
      LIMIT ${rowsAtOnce}`,
     ['sums']
-  )
-  const selectBefore = connection.prepare(
-    `SELECT ${list} FROM ${name} WHERE epoch = ? AND ${column} < ?
-     ORDER BY ${columns.map(each => `${each} DESC`).join(', ')} LIMIT 1`
   )
   const ends = createEpochEnds(connection, shape)
   const hashAt = createKeyHash(shape, chainId)
@@ -86,8 +80,7 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
     const end = startOfPart(endPart)
     const found = new Map<number, number>()
     let after: RowKey = [startOfPart(firstPart), ...shape.lowest.slice(1)]
-    const first = isLinked ? keyOf(shape, selectBefore.get([epoch.id, startOfPart(firstPart)])) : undefined
-    let before = hashAt(first)
+    let before = hashAt(isLinked ? upTo(epoch.id, after) : undefined)
     for (let isFull = true; isFull; yield undefined) {
       let rows: ReturnType<typeof readRows>
       try {

@@ -7,13 +7,7 @@ import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashKey } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
 import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.ts'
-import {
-  afterAllAddresses,
-  findChecksum,
-  partBounds,
-  RowSums,
-  readPartChecksum
-} from '../record/rowChecksums.ts'
+import { partOf, placeOfPart, RowSums, readPartChecksum } from '../record/rowChecksums.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
 import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import { type CountedRows, IndexSnapshot, type RowBudget } from '../shared/IndexSnapshot.ts'
@@ -31,10 +25,11 @@ import type { CountedParts } from './countedParts.ts'
 import type { EpochList, HoldingEpoch } from './epochList.ts'
 import { proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
+import { nameRows, startOfPart } from './partSums.ts'
 import { checkPoolRow } from './poolRow.ts'
 import type { EpochView } from './provenIds.ts'
 import type { ReadConnection, SnapshotFacts } from './read.ts'
-import { addressTable, sumId } from './tableShapes.ts'
+import { addressTable, type RowKey } from './tableShapes.ts'
 
 /**
  * A page of the usual size is one chunk. Larger chunks would be no quicker, but would be collected late as garbage, and make
@@ -207,56 +202,51 @@ export class SqliteSnapshot extends IndexSnapshot {
     const written = new RowSums()
     const found = new RowSums()
     let unresolved = 0
-    const { page, offset } = findChecksum(address)
+    const part = partOf(addressBytes(address), 0)
+    const { page, offset } = placeOfPart(part, addressTable.rows)
     for (const epoch of this.#list.epochs) {
-      if (epoch.proof === proofs.parts) {
-        for await (const { ids, addresses } of this.#readPart(epoch.id, address)) {
-          if (!budget.take(ids.length)) return undefined
-          for (const [row, id] of ids.entries()) found.add(addresses, row * addressLength, id)
-        }
-        const rec = this.#open().checksumPage.get([sumId(epoch.id, addressTable, page)])?.rec
-        if (rec !== undefined) written.addAll(readPartChecksum(checkChecksumPage(rec), offset))
-      }
-      if (epoch.proof === proofs.rows) {
-        const rows = await this.#countLinked(epoch, address, budget)
-        if (rows === undefined) return undefined
-        unresolved += rows.isDamaged ? 1 : 0
-      }
+      if (epoch.proof === proofs.none) continue
+      const isLinked = epoch.proof === proofs.rows
+      const isCounted = await unlessDamaged(() =>
+        isLinked ? this.#countLinked(epoch, address, budget) : this.#countPart(epoch.id, part, found, budget)
+      )
+      if (isCounted === false) return undefined
+      if (isCounted === undefined) unresolved++
+      const rec = isLinked ? undefined : this.#open().addressSums.read(epoch.id, page)
+      if (rec) written.addAll(readPartChecksum(checkChecksumPage(rec), offset))
     }
     return { written: written.sums, found: found.sums, unresolved }
   }
 
-  /** Reads all rows of an address in an epoch whose rows have sums. */
-  async #countLinked(epoch: Epoch, address: Address, budget: RowBudget) {
+  /**
+   * Reads all rows of an address in an epoch whose rows have sums.
+   * @returns false: the budget does not suffice.
+   * @throws {IndexDamagedError} they are not what was written.
+   */
+  async #countLinked(epoch: Epoch, address: Address, budget: RowBudget): Promise<boolean> {
     const key = addressBytes(address)
     let before = Number.MAX_SAFE_INTEGER
-    try {
-      for (let isFull = true; isFull; await this.#lease.pause()) {
-        const [rows] = this.#open().linkedRows([epoch], key, before, recountedAtOnce)
-        const ids = rows?.ids ?? []
-        if (!budget.take(ids.length)) return undefined
-        isFull = ids.length === recountedAtOnce
-        before = ids.at(-1) ?? before
-      }
-    } catch (error) {
-      if (error instanceof IndexDamagedError) return { isDamaged: true }
-      throw error
+    for (let isFull = true; isFull; await this.#lease.pause()) {
+      const [rows] = this.#open().linkedRows([epoch], key, before, recountedAtOnce)
+      const ids = rows?.ids ?? []
+      if (!budget.take(ids.length)) return false
+      isFull = ids.length === recountedAtOnce
+      before = ids.at(-1) ?? before
     }
-    return { isDamaged: false }
+    return true
   }
 
-  /** Reads the rows of the part of an epoch that an address is in, in the order of the index. */
-  async *#readPart(epoch: number, address: Address) {
-    const { first, end = afterAllAddresses } = partBounds(address)
-    let after: readonly [Uint8Array, number] = [first, -1]
+  /** Adds up the rows of a part of an epoch that is added to. @returns false: the budget does not suffice. */
+  async #countPart(epoch: number, part: number, found: RowSums, budget: RowBudget): Promise<boolean> {
+    let after: RowKey = [startOfPart(part), -1]
     for (let isFull = true; isFull; await this.#lease.pause()) {
-      const row = this.#open().partRows.get([epoch, ...after, end, recountedAtOnce])
-      const ids = toIds(row?.ids ?? null)
-      const addresses = row?.addresses ?? new Uint8Array(0)
-      yield { ids, addresses }
-      isFull = ids.length === recountedAtOnce
-      after = [addresses.slice(-addressLength), ids.at(-1) ?? 0]
+      const rows = this.#open().addressRows([epoch, ...after, startOfPart(part + 1), recountedAtOnce])
+      if (!budget.take(rows.count)) return false
+      nameRows(rows, found)
+      isFull = rows.count === recountedAtOnce
+      after = [rows.fixed.slice(-addressLength), rows.numbers.at(-1) ?? 0]
     }
+    return true
   }
 
   /** @throws {IndexDamagedError} the index of hashes is not what was written where this one would be. */
@@ -312,6 +302,16 @@ export class SqliteSnapshot extends IndexSnapshot {
   #open(): ReadConnection {
     this.#lease.check()
     return this.#reads
+  }
+}
+
+/** @returns absent where what is read is damaged. */
+async function unlessDamaged<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof IndexDamagedError) return undefined
+    throw error
   }
 }
 

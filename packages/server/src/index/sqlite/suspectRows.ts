@@ -1,23 +1,22 @@
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import {
   compareChecksums,
-  pagePartsOf,
+  pageBytesOf,
   partOf,
   placeOfPart,
-  RowSums,
   readPartChecksum
 } from '../record/rowChecksums.ts'
 import { firstTransactionId, maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { CountedParts } from './countedParts.ts'
 import type { SqliteConnection } from './driver.ts'
-import { createEpochEnds, proofs } from './epochSums.ts'
+import { createEpochEnds, createSumPages, proofs } from './epochSums.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
-import type { KeyedRows } from './keyedRows.ts'
-import { linkRows, readLastHash } from './linkedEdits.ts'
+import { createKeyHash, createKeyOrder } from './keyedRows.ts'
+import { linkRows } from './linkedEdits.ts'
 import { createCursor } from './meta.ts'
-import { createPartSums, startOfPart, sumOfRows } from './partSums.ts'
+import { createPartSums, nameRows, startOfPart, sumOfRows } from './partSums.ts'
 import { createProvenIds } from './provenIds.ts'
-import { addressTable, hashTable, type RowKey, sumId, type TableShape } from './tableShapes.ts'
+import { addressTable, hashTable, type RowKey, type TableShape } from './tableShapes.ts'
 
 /** Ids that are read at once when a key is checked. */
 const idsAtOnce = 10_000
@@ -111,11 +110,11 @@ export function claimedBlocks(connection: SqliteConnection, suspects: SuspectRow
 function namedBlock(connection: SqliteConnection, { epoch, first }: SuspectRows): readonly number[] {
   const part = partOf(first, 0)
   const { page, offset } = placeOfPart(part, addressTable.rows)
-  const rec = selectSum(connection).get([sumId(epoch.id, addressTable, page)])?.rec
-  if (rec === undefined) return []
+  const rec = createSumPages(connection, addressTable).read(epoch.id, page)
+  if (!rec) return []
   const rows = createPartSums(connection, addressTable).rows(epoch.id, part)
   const anyone = `0x${'00'.repeat(20)}` as const
-  const { missing, ofOther } = compareChecksums(readPartChecksum(rec, offset), sumUp(rows).sums, anyone)
+  const { missing, ofOther } = compareChecksums(readPartChecksum(rec, offset), nameRows(rows).sums, anyone)
   return [...missing, ...(ofOther === undefined ? [] : [ofOther.position])].map(
     ({ blockNumber }) => blockNumber
   )
@@ -155,16 +154,13 @@ export function acceptRows(
         `SELECT ${column} AS key, ${shape.number} AS id ${rowsOf(suspects)} ORDER BY 1, 2`
       )
       .all(bounds(suspects))
-    const next = connection
-      .prepare<{ key: Uint8Array; id: number }>(
-        `SELECT ${column} AS key, ${shape.number} AS id FROM ${shape.name} WHERE epoch = ? AND ${column} >= ?
-         ORDER BY 1, 2 LIMIT 1`
-      )
-      .get([epoch.id, suspects.end])
-    const keys = [...rows, ...(next === undefined ? [] : [next])].map(({ key, id }): RowKey => [key, id])
+    const order = createKeyOrder(connection, shape)
+    const next = order.after(epoch.id, [suspects.end, -1])
+    const keys = [...rows.map(({ key, id }): RowKey => [key, id]), ...(next === undefined ? [] : [next.key])]
     linkRows(connection, shape, chainId, epoch.id, keys)
     if (next !== undefined) return
-    createEpochEnds(connection, shape).put(epoch.id, readLastHash(connection, shape, chainId, epoch.id))
+    const last = createKeyHash(shape, chainId)(order.upTo(epoch.id, shape.highest))
+    createEpochEnds(connection, shape).put(epoch.id, last)
     return
   }
   acceptPart(connection, shape, epoch.id, partOf(first, 0))
@@ -179,28 +175,12 @@ export function acceptPart(
 ): void {
   const { page, offset } = placeOfPart(part, shape.rows)
   const rows = createPartSums(connection, shape).rows(epoch, part)
-  const lanes = shape.rows.namesRows ? sumUp(rows).sums : [sumOfRows(shape, rows)]
-  const size = 4 * lanes.length * pagePartsOf(shape.rows)
-  const id = sumId(epoch, shape, page)
-  const rec = Uint8Array.from(selectSum(connection).get([id])?.rec ?? new Uint8Array(size))
+  const lanes = shape.rows.namesRows ? nameRows(rows).sums : [sumOfRows(shape, rows)]
+  const pages = createSumPages(connection, shape)
+  const rec = Uint8Array.from(pages.read(epoch, page) ?? new Uint8Array(pageBytesOf(shape.rows)))
   const view = new DataView(rec.buffer)
   for (const [lane, sum] of lanes.entries()) view.setUint32(offset + 4 * lane, sum, true)
-  putSum(connection).run([id, rec])
-}
-
-function selectSum(connection: SqliteConnection) {
-  return connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
-}
-
-function putSum(connection: SqliteConnection) {
-  return connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
-}
-
-/** Sums up rows of the address index. */
-function sumUp({ fixed, numbers }: KeyedRows): RowSums {
-  const sums = new RowSums()
-  for (const [row, id] of numbers.entries()) sums.add(fixed, row * addressTable.rows.keyLength, id)
-  return sums
+  pages.put(epoch, page, rec)
 }
 
 function rowsOf({ shape: { name, fixed } }: SuspectRows): string {

@@ -33,9 +33,10 @@ export interface TableShape {
   readonly highest: RowKey
 }
 
-const nothing = Buffer.alloc(0)
-/** Longer than any key that begins with the same bytes. */
-const everything = Buffer.alloc(33, 0xff)
+/** Sorts before every key. */
+export const nothing = Buffer.alloc(0)
+/** Sorts after every key. */
+export const everything = Buffer.alloc(33, 0xff)
 
 export const addressTable: TableShape = {
   keyed: 0,
