@@ -1,5 +1,6 @@
 import type { CertificateOptions, HistoryCertificate } from '@chain-data/protocol'
-import { createAccountStates, toIndexedBlock } from '../../src/audit/accountStates.ts'
+import { createAccountStates } from '../../src/audit/accountStates.ts'
+import { toIndexedBlock } from '../../src/evm/blocks/blockRows.ts'
 import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
 import { openStoreReader } from '../../src/index/openStoreReaders.ts'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'

@@ -5,10 +5,10 @@ import type { DeepHistoryCache, DeepRecord } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
+import { hashesIn, recordsOf } from '../blocks/blockRows.ts'
 import { CallBoundError } from './meterCalls.ts'
 import type { FoundBlock } from './search/DownwardSearch.ts'
-import { recordsOf } from './search/recordsOf.ts'
-import { gapsOf, hashesIn, type Searches } from './searches.ts'
+import { gapsOf, type Searches } from './searches.ts'
 
 /** The rule by which a transaction is associated with an account; another rule makes what was kept before useless. */
 const associationRule = 3

@@ -8,12 +8,13 @@ import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createSharedWork, DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import { hashesIn } from '../blocks/blockRows.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import { cacheOfMode, createAccountReader } from './createAccountReader.ts'
 import { createMeter } from './createMeter.ts'
 import { createSourceChoice } from './createSourceChoice.ts'
 import { CallBoundError, CallBudget } from './meterCalls.ts'
-import { createSearches, hashesIn, type Searches } from './searches.ts'
+import { createSearches, type Searches } from './searches.ts'
 
 /** The account to read, and how long it may take. */
 interface DeepRequest {

@@ -1,13 +1,12 @@
-import { type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
-import { toHex } from '../../index/record/hexBytes.ts'
 import type { DeepGap, DeepSource } from '../../model/deepHistory.ts'
-import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createBatchSize } from '../../nodes/upstreams/limits.ts'
 import { steadyClock, systemClock } from '../../platform/clock.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
+import { hashesIn } from '../blocks/blockRows.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import { gapsFrom, type Offers } from './chooseSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
@@ -174,10 +173,3 @@ const maxStateCalls = 100
 const usualBlockCalls = 4
 /** The block and its receipts, by which its turn is found; without them it takes more. */
 const callsPerBlock = 2
-
-/** Returns the hashes of a block's transactions. */
-export function hashesIn({ hashes, transactionCount }: BlockRows): readonly Hash[] {
-  return Array.from({ length: transactionCount }, (_, index) =>
-    toHex(hashes.subarray(index * hashLength, (index + 1) * hashLength))
-  )
-}

@@ -1,5 +1,6 @@
-import { createAccountStates, toIndexedBlock } from '../../audit/accountStates.ts'
+import { createAccountStates } from '../../audit/accountStates.ts'
 import { createDeepHistory } from '../../evm/below/createDeepHistory.ts'
+import { toIndexedBlock } from '../../evm/blocks/blockRows.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'

@@ -1,11 +1,9 @@
-import { decodeAccountEvents } from '../../../index/record/accountEvents.ts'
 import { decodeDetailed } from '../../../index/record/details.ts'
-import { addressLength, type BlockRows } from '../../../index/record/encodeBlock.ts'
-import { addressBytes } from '../../../index/record/hexBytes.ts'
+import type { BlockRows } from '../../../index/record/encodeBlock.ts'
 import type { DeepRecord } from '../../../model/deepHistory.ts'
-import type { AccountEvent, Address } from '../../../model/evm.ts'
+import type { Address } from '../../../model/evm.ts'
+import { eventsIn, recordsOf } from '../../blocks/blockRows.ts'
 import { nativeChange, nativeChangeOfEvents, nativeMoves, sumOf } from '../../blocks/nativeChange.ts'
-import { recordsOf } from '../search/recordsOf.ts'
 
 /** What one block says that it did to an account. */
 export interface BlockEffect {
@@ -33,7 +31,7 @@ export function explainBlock(rows: BlockRows, address: Address): BlockEffect {
     bytes: Buffer.concat(records.map(({ bytes }) => bytes))
   }).map(({ transaction, details }) => ({ transaction, ...details }))
   const own = known.map(({ transaction }) => transaction).filter(({ from }) => from === address)
-  const events = eventsOf(rows, address)
+  const { events = [] } = eventsIn(rows).find(each => each.address === address) ?? {}
   return {
     records,
     nonces: own.map(({ nonce }) => nonce),
@@ -42,17 +40,4 @@ export function explainBlock(rows: BlockRows, address: Address): BlockEffect {
     change: sumOf(known, each => nativeChange(nativeMoves(each, address))) + nativeChangeOfEvents(events),
     isTraced: rows.isTraced
   }
-}
-
-function eventsOf(
-  { eventAddresses, events, eventEnds }: BlockRows,
-  address: Address
-): readonly AccountEvent[] {
-  const wanted = addressBytes(address)
-  for (const [position, end] of eventEnds.entries()) {
-    const start = position * addressLength
-    if (wanted.equals(eventAddresses.subarray(start, start + addressLength)))
-      return decodeAccountEvents(events.subarray(eventEnds[position - 1] ?? 0, end))
-  }
-  return []
 }
