@@ -5,7 +5,7 @@ import type { CallResult, ContractCall } from '../evm/state/contractCalls.ts'
 import { createMulticall } from '../evm/state/multicall.ts'
 import { BlockLostError, hashOfBlock, type PinnedBlock } from '../evm/state/pinBlock.ts'
 import type { Address, Hash, Hex, IndexedBlock, TokenStandard } from '../model/evm.ts'
-import type { EvmNode, NodeOutcome } from '../nodes/evm/nodeCall.ts'
+import { type EvmNode, type NodeOutcome, quantityIn } from '../nodes/evm/nodeCall.ts'
 import { toQuantity } from '../nodes/evm/rawFields.ts'
 import { messageKindOf } from '../nodes/upstreams/errorWords.ts'
 import { NodeRpcError } from '../platform/errors.ts'
@@ -132,7 +132,7 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
   async function blockAt(height: number): Promise<PinnedBlock | undefined> {
     if (height === pinned.number) return pinned
     const block = await node.request({ method: 'eth_getBlockByNumber', params: [toQuantity(height), false] })
-    const hash = hashOfBlock(block) as Hash | undefined
+    const hash = hashOfBlock(block)
     if (hash === undefined) return undefined
     return { number: height, hash, timestampSeconds: 0, parameter: toQuantity(height) as Hex, byHash: false }
   }
@@ -175,11 +175,6 @@ function readAccount([count, balance, code]: readonly NodeOutcome[]): AccountAt 
 function codeKind(code: string): AccountAt['code'] {
   if (code === '0x') return 'none'
   return /^0xef0100[0-9a-f]{40}$/.test(code) ? 'delegation' : 'contract'
-}
-
-function quantityIn(outcome: NodeOutcome | undefined): bigint | undefined {
-  const text = hexIn(outcome)
-  return text !== undefined && text.length > 2 && text.length <= 66 ? BigInt(text) : undefined
 }
 
 function hexIn(outcome: NodeOutcome | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import type { Address } from '../../model/evm.ts'
-import type { NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import { type NodeOutcome, quantityIn } from '../../nodes/evm/nodeCall.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
@@ -113,14 +113,9 @@ function readNonces(
 ): AuthorityNonces | undefined {
   const nonces = new Map<Address, { before: bigint; after: bigint }>()
   for (const [i, authority] of authorities.entries()) {
-    const [before, after] = [outcomes[2 * i], outcomes[2 * i + 1]].map(nonceIn)
+    const [before, after] = [outcomes[2 * i], outcomes[2 * i + 1]].map(quantityIn)
     if (before === undefined || after === undefined) return undefined
     nonces.set(authority, { before, after })
   }
   return nonces
-}
-
-function nonceIn(outcome: NodeOutcome | undefined): bigint | undefined {
-  const value = outcome?.ok ? outcome.value : undefined
-  return typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value) ? BigInt(value) : undefined
 }

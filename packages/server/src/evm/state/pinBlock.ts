@@ -1,5 +1,6 @@
 import type { Address, Hash, Hex } from '../../model/evm.ts'
-import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import { type EvmNode, type NodeCall, type NodeOutcome, quantityIn } from '../../nodes/evm/nodeCall.ts'
+import { asHex, readCount, readHash, readObject } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 
 /** A block at which something is read, as far as its reader needs it. */
@@ -51,11 +52,11 @@ export async function pinBlock(
   ])
   // Nodes still read blocks that a reorg has removed; they must not be answered from.
   if (!blockNow?.ok || hashOfBlock(blockNow.value) !== block.hash) throw new BlockLostError(block)
-  const atHash = wrongHashBalance?.ok === false ? quantityOf(hashBalance) : undefined
+  const atHash = wrongHashBalance?.ok === false ? quantityIn(hashBalance) : undefined
   if (atHash !== undefined) {
     return { pinned: { ...block, parameter: byHash, byHash: true }, nativeWei: atHash }
   }
-  const atNumber = quantityOf(numberBalance)
+  const atNumber = quantityIn(numberBalance)
   if (atNumber === undefined) throw new BlockLostError(block)
   return { pinned: { ...block, parameter: byNumber, byHash: false }, nativeWei: atNumber }
 }
@@ -91,31 +92,17 @@ export function requireCanary(outcome: NodeOutcome | undefined, block: PinnedBlo
 
 /** @throws {NodeContradictionError} the node's newest block is not one. */
 export async function readLatestBlock(node: BlockReader): Promise<BlockAt> {
+  const what = 'latest block'
   const answer = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
-  const { number, hash, timestamp } = (answer ?? {}) as Readonly<Record<string, unknown>>
-  const block = { number: safeNumber(number), hash, timestampSeconds: safeNumber(timestamp) }
-  if (block.number === undefined || block.timestampSeconds === undefined || !isHash(hash)) {
-    throw new NodeContradictionError('the latest block has no number, hash or timestamp')
+  const { number, hash, timestamp } = readObject(answer, what)
+  return {
+    number: readCount(number, what, 'number'),
+    hash: readHash(hash, what, 'hash'),
+    timestampSeconds: readCount(timestamp, what, 'timestamp')
   }
-  return { number: block.number, hash: hash.toLowerCase() as Hash, timestampSeconds: block.timestampSeconds }
-}
-
-function quantityOf(outcome: NodeOutcome | undefined): bigint | undefined {
-  if (!outcome?.ok || typeof outcome.value !== 'string') return undefined
-  return /^0x[0-9a-f]{1,64}$/i.test(outcome.value) ? BigInt(outcome.value) : undefined
 }
 
 /** Lower case; absent when `block` is no block. */
-export function hashOfBlock(block: unknown): string | undefined {
-  const hash = (block as { hash?: unknown } | null)?.hash
-  return isHash(hash) ? hash.toLowerCase() : undefined
-}
-
-function isHash(value: unknown): value is string {
-  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
-}
-
-function safeNumber(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return undefined
-  return Number(value)
+export function hashOfBlock(block: unknown): Hash | undefined {
+  return asHex((block as { hash?: unknown } | null)?.hash, 64)
 }

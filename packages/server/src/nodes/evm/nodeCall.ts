@@ -31,6 +31,12 @@ export type NodeOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error }
 
+/** Returns the quantity that an entry of a batch answered, of at most 256 bits; `undefined` for an error and anything else. */
+export function quantityIn(outcome: NodeOutcome | undefined): bigint | undefined {
+  const value = outcome?.ok ? outcome.value : undefined
+  return typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : undefined
+}
+
 /** The answer to a batch, as the node sent it. */
 export interface PostedBatch {
   /** JSON-RPC ids of the calls, in their order. */
