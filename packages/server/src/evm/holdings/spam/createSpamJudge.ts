@@ -1,4 +1,5 @@
 import type { SpamVerdict } from '@chain-data/protocol'
+import { chainPresets } from '../../../model/chainPresets.ts'
 import { foldLookalikes, hasClaimWords, hasUrl, hidesCharacters } from './nameSigns.ts'
 
 /** A token of a list that the operator trusts. */
@@ -139,32 +140,17 @@ interface CoinName {
   readonly symbol: string
 }
 
-const ether: readonly CoinName[] = [
-  { name: 'Ether', symbol: 'ETH' },
-  { name: 'Ethereum', symbol: 'ETH' }
-]
-
-const coins: Readonly<Record<number, readonly CoinName[]>> = {
-  1: ether,
-  10: ether,
-  56: [{ name: 'BNB', symbol: 'BNB' }],
-  100: [{ name: 'xDAI', symbol: 'XDAI' }],
-  137: [
-    { name: 'POL', symbol: 'POL' },
-    { name: 'Matic', symbol: 'MATIC' }
-  ],
-  250: [{ name: 'Fantom', symbol: 'FTM' }],
-  324: ether,
-  8453: ether,
-  31337: ether,
-  42161: ether,
-  43114: [{ name: 'Avalanche', symbol: 'AVAX' }],
-  59144: ether,
-  534352: ether,
-  11155111: ether
+/** Chains whose coin is known by name, besides development chains. */
+const judgedChains = new Set([1, 10, 56, 100, 137, 250, 324, 8453, 42161, 43114, 59144, 534352, 11155111])
+/** The other name of a coin, by its symbol. */
+const otherNames: Readonly<Record<string, CoinName>> = {
+  ETH: { name: 'Ethereum', symbol: 'ETH' },
+  POL: { name: 'Matic', symbol: 'MATIC' }
 }
 
 /** Returns the names of a chain's native coin; `[]` for a chain that is not known here. */
 function nativeCoinNames(chainId: number): readonly CoinName[] {
-  return coins[chainId] ?? []
+  const named = chainId === 31337 ? 1 : chainId
+  const coin = judgedChains.has(named) ? chainPresets.get(named)?.nativeCurrency : undefined
+  return coin === undefined ? [] : [coin, otherNames[coin.symbol] ?? coin]
 }
