@@ -3,15 +3,11 @@ import {
   type MetadataAccountData,
   type MetadataAccountDataArgs
 } from '@metaplex-foundation/mpl-token-metadata'
-import { type Option, type PublicKey, publicKey, unwrapOption } from '@metaplex-foundation/umi'
+import { publicKey, unwrapOption } from '@metaplex-foundation/umi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress, METAPLEX_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
-import {
-  type MetaplexMetadata,
-  TOKEN_STANDARDS,
-  USE_METHODS
-} from '../../src/solana/accounts/assetMetadata.ts'
+import { type MetaplexMetadata, TOKEN_STANDARDS } from '../../src/solana/accounts/assetMetadata.ts'
 import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
 import { readMetaplexMetadata } from '../../src/solana/accounts/metaplex.ts'
 
@@ -74,35 +70,13 @@ function theirs(data: Uint8Array): MetadataAccountData | undefined {
   }
 }
 
-const OPTIONS = [
-  'editionNonce',
-  'tokenStandard',
-  'collection',
-  'uses',
-  'collectionSize',
-  'programmableConfig'
-] as const
+const OPTIONS = ['editionNonce', 'tokenStandard'] as const
 
-/** What the official reader found behind `isMutable`, in our words. */
+/** What the official reader found behind `isMutable` of what is shown, in our words. */
 function youngerOf(found: MetadataAccountData): Pick<MetaplexMetadata, (typeof OPTIONS)[number]> {
-  const some = <T, U>(option: Option<T>, name: string, shape: (value: T) => U | undefined) => {
-    const value = unwrapOption(option)
-    const shaped = value === null ? undefined : shape(value)
-    return shaped === undefined ? {} : { [name]: shaped }
-  }
-  const rules = (ruleSet: PublicKey | null) => (ruleSet === null ? {} : { ruleSet })
-  return {
-    ...some(found.editionNonce, 'editionNonce', nonce => nonce),
-    ...some(found.tokenStandard, 'tokenStandard', standard => TOKEN_STANDARDS[standard]),
-    ...some(found.collection, 'collection', ({ verified, key: of }) => ({ verified, key: of })),
-    ...some(found.uses, 'uses', ({ useMethod, remaining, total }) => ({
-      ...{ method: USE_METHODS[useMethod], remaining, total }
-    })),
-    ...some(found.collectionDetails, 'collectionSize', details =>
-      details.__kind === 'V1' ? details.size : undefined
-    ),
-    ...some(found.programmableConfig, 'programmableConfig', ({ ruleSet }) => rules(unwrapOption(ruleSet)))
-  }
+  const [editionNonce, standard] = [unwrapOption(found.editionNonce), unwrapOption(found.tokenStandard)]
+  const tokenStandard = standard === null ? undefined : TOKEN_STANDARDS[standard]
+  return { ...(editionNonce !== null && { editionNonce }), ...(tokenStandard && { tokenStandard }) }
 }
 
 function youngerFields(read: MetaplexMetadata): Partial<MetaplexMetadata> {

@@ -29,12 +29,6 @@ export interface MetaplexMetadata extends DescribedAsset {
   /** Bump seed of the (master) edition account. */
   readonly editionNonce?: number
   readonly tokenStandard?: TokenStandard
-  readonly collection?: { readonly verified: boolean; readonly key: string }
-  readonly uses?: { readonly method: UseMethod; readonly remaining: bigint; readonly total: bigint }
-  /** Number of members, where the asset is a sized collection itself. */
-  readonly collectionSize?: bigint
-  /** Present for programmable assets; `ruleSet` absent means none. */
-  readonly programmableConfig?: { readonly ruleSet?: string }
 }
 
 /** The metadata extension of a Token-2022 mint, which knows neither royalties nor creators. */
@@ -70,7 +64,3 @@ export const TOKEN_STANDARDS = [
   'ProgrammableNonFungibleEdition'
 ] as const
 type TokenStandard = (typeof TOKEN_STANDARDS)[number]
-
-/** Metaplex `UseMethod` in the order of its byte. */
-export const USE_METHODS = ['Burn', 'Multiple', 'Single'] as const
-type UseMethod = (typeof USE_METHODS)[number]

@@ -1,12 +1,13 @@
 import type { RawAccount } from '../../nodes/solana/readAnswers.ts'
 import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { present } from '../../platform/present.ts'
-import { type Creator, type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from './assetMetadata.ts'
+import { type Creator, type MetaplexMetadata, TOKEN_STANDARDS } from './assetMetadata.ts'
 import { AccountRefusal, BorshReader, unlessRefused } from './borshReader.ts'
 
 const KEY_UNINITIALIZED = 0
 const KEY_METADATA_V1 = 4
 const MAX_CREATORS = 5
+const USE_METHODS = ['Burn', 'Multiple', 'Single']
 
 /**
  * Reads a Metaplex metadata account of any age: 679 bytes, 607 since the program shrinks them, or shorter ones that
@@ -55,47 +56,22 @@ function readCreators(reader: BorshReader): readonly Creator[] {
   }))
 }
 
-type YoungerFields = Pick<
-  MetaplexMetadata,
-  'editionNonce' | 'tokenStandard' | 'collection' | 'uses' | 'collectionSize' | 'programmableConfig'
->
-
 /**
  * Token standard, collection and uses stand or fall together, as in the program: one that cannot be read means that
  * its neighbours may be leftovers that only look lawful. Nothing after an unreadable field is trusted either.
  */
-function readYoungerFields(reader: BorshReader): YoungerFields {
+function readYoungerFields(reader: BorshReader): Pick<MetaplexMetadata, 'editionNonce' | 'tokenStandard'> {
   const nonce = unlessRefused(() => ({ editionNonce: reader.option(() => reader.u8()) }))
-  const use = nonce && unlessRefused(() => readUse(reader))
-  const details =
-    use && unlessRefused(() => ({ collectionSize: reader.option(() => readCollectionSize(reader)) }))
-  const rules =
-    details && unlessRefused(() => ({ programmableConfig: reader.option(() => readRules(reader)) }))
-  return present({ ...nonce, ...use, ...details, ...rules })
+  const standard = nonce && unlessRefused(() => ({ tokenStandard: readTokenStandard(reader) }))
+  return present({ ...nonce, ...standard })
 }
 
-function readUse(reader: BorshReader) {
-  return {
-    tokenStandard: reader.option(() => oneOf(TOKEN_STANDARDS, reader.u8())),
-    collection: reader.option(() => ({ verified: reader.bool(), key: reader.address() })),
-    uses: reader.option(() => ({
-      method: oneOf(USE_METHODS, reader.u8()),
-      remaining: reader.u64(),
-      total: reader.u64()
-    }))
-  }
-}
-
-/** V1 carries the size; V2 has 8 bytes of padding instead. */
-function readCollectionSize(reader: BorshReader): bigint | undefined {
-  const version = oneOf(['V1', 'V2'] as const, reader.u8())
-  const size = reader.u64()
-  return version === 'V1' ? size : undefined
-}
-
-function readRules(reader: BorshReader): { readonly ruleSet?: string } {
-  oneOf(['V1'] as const, reader.u8())
-  return present({ ruleSet: reader.option(() => reader.address()) })
+function readTokenStandard(reader: BorshReader): MetaplexMetadata['tokenStandard'] {
+  const standard = reader.option(() => oneOf(TOKEN_STANDARDS, reader.u8()))
+  // Its collection, and how often it may be used: not shown, but they must be lawful.
+  reader.option(() => [reader.bool(), reader.bytes(32)])
+  reader.option(() => [oneOf(USE_METHODS, reader.u8()), reader.u64(), reader.u64()])
+  return standard
 }
 
 function oneOf<T>(variants: readonly T[], byte: number): T {
