@@ -34,8 +34,11 @@ export const durable = {
   max_wal_size: '2GB'
 }
 
-/** Fills indexes from a recorded chain and from an anvil; README.md beside this file says what is timed. */
-export async function benchIngest(print: (line: string) => void): Promise<object> {
+/**
+ * Fills indexes from a recorded chain and from an anvil; README.md beside this file says what is timed.
+ * @param latencyMs - of the recorded node's answers; above 0 the anvil is left out.
+ */
+export async function benchIngest(print: (line: string) => void, latencyMs = 0): Promise<object> {
   const recording = await prepareRecording(print)
   const ponder = await preparePonder(print)
   const temporary = mkdtempSync(join(tmpdir(), 'chain-data-bench-'))
@@ -44,10 +47,11 @@ export async function benchIngest(print: (line: string) => void): Promise<object
   const postgres = await startPostgres({ settings: durable })
   const setup = { temporary, sendersFile, postgres, ponderFolder: ponder.folder, print }
   try {
-    const replayed = await onRecording(setup, recording)
-    const live = await onAnvil(setup, recording)
+    const replayed = await onRecording(setup, recording, latencyMs)
+    const live = latencyMs > 0 ? {} : await onAnvil(setup, recording)
     return {
       dataset: chainFigures,
+      latencyMs,
       rounds,
       ponder: { version: ponder.version, blocks: ponderBlocks },
       postgres: durable,
@@ -74,12 +78,20 @@ interface Results {
   readonly ratios: Readonly<Record<string, Spread>>
 }
 
-async function onRecording(setup: Setup, recording: string): Promise<Results> {
+async function onRecording(setup: Setup, recording: string, latencyMs: number): Promise<Results> {
   const { temporary, postgres, print } = setup
-  const replay = startChild('../ingest/serveRecording.ts', [recording])
+  const replay =
+    latencyMs > 0
+      ? startChild('../remote/serveRemote.ts', [
+          recording,
+          String(chainFigures.lastBlock),
+          String(latencyMs),
+          '0'
+        ])
+      : startChild('../ingest/serveRecording.ts', [recording])
   try {
     const { url } = (await replay.first) as Listening
-    print(`  recorded bytes, ${chainFigures.lastBlock} blocks; Ponder: ${ponderBlocks}`)
+    print(`  recorded bytes, ${latencyMs} ms late, ${chainFigures.lastBlock} blocks; Ponder: ${ponderBlocks}`)
     const described = await describeNode(url)
     const node: Node = { ...described, cpuMs: async () => (await replay.ask<Usage>('usage')).cpuMs }
     const ours = [

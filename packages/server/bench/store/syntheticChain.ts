@@ -50,14 +50,17 @@ export function skewedBelow(next: () => number, limit: number): number {
 }
 
 export interface SyntheticChain {
-  /** The next block. */
-  block(): BlockRows
+  /** The next block, with so many transactions; by default as many as `chainFigures` says. */
+  block(transactions?: number): BlockRows
   /** How many accounts have appeared. */
   accounts(): number
 }
 
-/** A chain without end, as a verified and encoded block after the other. */
-export function createSyntheticChain(): SyntheticChain {
+/**
+ * A chain without end, as a verified and encoded block after the other.
+ * @param hashOf - the hash of the block at a height.
+ */
+export function createSyntheticChain(hashOf: (number: number) => Hash = blockHash): SyntheticChain {
   const next = createNumbers(chainFigures.seed)
   const contracts = Array.from({ length: chainFigures.contracts }, (_, index): Address => {
     return `0x${mixedHex(index, 0x746f6b6e, 5)}`
@@ -110,15 +113,15 @@ export function createSyntheticChain(): SyntheticChain {
 
   return {
     accounts: () => accounts,
-    block() {
+    block(count = chainFigures.transactionsPerBlock) {
       number++
       const transactionsOfBlock: IndexedTransaction[] = []
-      for (let index = 0; index < chainFigures.transactionsPerBlock; index++) {
+      for (let index = 0; index < count; index++) {
         transactionsOfBlock.push(transaction(number, index))
       }
       return encodeBlock({
-        ref: { number, hash: blockHash(number) },
-        parentHash: blockHash(number - 1),
+        ref: { number, hash: hashOf(number) },
+        parentHash: hashOf(number - 1),
         timestampSeconds: 1_600_000_000 + number * 12,
         transactions: transactionsOfBlock
       })
