@@ -29,6 +29,25 @@ export interface Frame {
 /** The EVM nests 1,024 calls in a transaction; in the last of them a contract may still destroy itself. */
 export const deepestFrame = 1_025
 
+/** Steps by the names that nodes give them. Where a call sends no value, its `value` is that of the call around it. */
+const steps: ReadonlyMap<string, { readonly kind: Frame['kind']; readonly sends: boolean }> = new Map([
+  ['call', { kind: 'call', sends: true }],
+  ['staticcall', { kind: 'call', sends: false }],
+  ['delegatecall', { kind: 'delegate', sends: false }],
+  ['callcode', { kind: 'delegate', sends: false }],
+  ['create', { kind: 'create', sends: true }],
+  ['create2', { kind: 'create', sends: true }],
+  ['selfdestruct', { kind: 'selfdestruct', sends: true }],
+  ['suicide', { kind: 'selfdestruct', sends: true }]
+])
+
+/** Finds a step by the name that a node gives it, in any case; `undefined` for what is none of the EVM. */
+export const stepNamed = (name: unknown) =>
+  typeof name === 'string' ? steps.get(name.toLowerCase()) : undefined
+
+/** Quotes what a node sent, for a message. */
+export const quote = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 80)
+
 export function isEmptyCode(code: unknown): boolean {
   return isAbsent(code) || code === '0x'
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../nodes/evm/rawFields.ts'
 import { NodeRpcError } from '../../../platform/errors.ts'
 import { contradiction } from '../verification/contradiction.ts'
-import { deepestFrame, type Frame, isEmptyCode, type TraceableBlock } from './frames.ts'
+import { deepestFrame, type Frame, isEmptyCode, quote, stepNamed, type TraceableBlock } from './frames.ts'
 
 /**
  * Reads an answer to `debug_traceBlockByHash` with the `callTracer`: for each transaction, in block order, the tree of its
@@ -63,10 +63,12 @@ function flatten(root: RawObject, where: string, blockNumber: number): readonly 
 }
 
 function readFrame(raw: RawObject, depth: number, where: string, blockNumber: number): Frame {
-  const step = typeof raw.type === 'string' ? steps.get(raw.type.toUpperCase()) : undefined
+  const step = stepNamed(raw.type)
   if (step === undefined) {
-    const type = (JSON.stringify(raw.type) ?? 'nothing').slice(0, 80)
-    throw contradiction(blockNumber, `${where} has a step of type ${type}; expected one of the EVM`)
+    throw contradiction(
+      blockNumber,
+      `${where} has a step of type ${quote(raw.type)}; expected one of the EVM`
+    )
   }
   const { kind, sends } = step
   const from = readAddress(raw.from, `${where}: from`)
@@ -77,15 +79,3 @@ function readFrame(raw: RawObject, depth: number, where: string, blockNumber: nu
   if (kind === 'create') return { kind, depth, from, to, value, isEmpty: isEmptyCode(raw.output) }
   return { kind, depth, from, to, value, ...(!isAbsent(raw.error) && { error: String(raw.error) }) }
 }
-
-/** Steps by `type`. Where a call sends no value, its `value` is that of the call around it. */
-const steps: ReadonlyMap<string, { readonly kind: Frame['kind']; readonly sends: boolean }> = new Map([
-  ['CALL', { kind: 'call', sends: true }],
-  ['STATICCALL', { kind: 'call', sends: false }],
-  ['DELEGATECALL', { kind: 'delegate', sends: false }],
-  ['CALLCODE', { kind: 'delegate', sends: false }],
-  ['CREATE', { kind: 'create', sends: true }],
-  ['CREATE2', { kind: 'create', sends: true }],
-  ['SELFDESTRUCT', { kind: 'selfdestruct', sends: true }],
-  ['SUICIDE', { kind: 'selfdestruct', sends: true }]
-])

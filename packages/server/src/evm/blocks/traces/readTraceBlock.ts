@@ -10,7 +10,7 @@ import {
   readQuantity
 } from '../../../nodes/evm/rawFields.ts'
 import { contradiction } from '../verification/contradiction.ts'
-import { deepestFrame, type Frame, isEmptyCode, type TraceableBlock } from './frames.ts'
+import { deepestFrame, type Frame, isEmptyCode, quote, stepNamed, type TraceableBlock } from './frames.ts'
 
 /** The steps of each transaction, and the rewards of the block. */
 export interface ListedTraces {
@@ -150,23 +150,11 @@ function readFrame({ path, raw }: Entry, where: string, blockNumber: number): Fr
     const to = readAddress(address, `${where}: address`)
     return { kind: 'create', depth, from, to, value, isEmpty: isEmptyCode(code) }
   }
-  const call = raw.type === 'call' ? calls.get(String(action.callType).toLowerCase()) : undefined
-  if (call === undefined) {
+  const call = raw.type === 'call' ? stepNamed(action.callType) : undefined
+  if (call?.kind !== 'call' && call?.kind !== 'delegate') {
     const text = `${where} has a step of type ${quote(raw.type)}, callType ${quote(action.callType)}`
     throw contradiction(blockNumber, `${text}; expected one of the EVM`)
   }
   const value = call.sends ? readQuantity(action.value, `${where}: value`) : 0n
   return { kind: call.kind, depth, from, to: readAddress(action.to, `${where}: to`), value, ...failed }
-}
-
-/** Calls by `callType`. Where a call sends no value, its `value` is that of the call around it. */
-const calls: ReadonlyMap<string, { readonly kind: 'call' | 'delegate'; readonly sends: boolean }> = new Map([
-  ['call', { kind: 'call', sends: true }],
-  ['staticcall', { kind: 'call', sends: false }],
-  ['delegatecall', { kind: 'delegate', sends: false }],
-  ['callcode', { kind: 'delegate', sends: false }]
-])
-
-function quote(value: unknown): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 80)
 }
