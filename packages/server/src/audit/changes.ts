@@ -30,8 +30,6 @@ export function tokenChange(
   }
 }
 
-export const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
-
 /** Sorts by contract, then standard, then id: ids have as many digits as the largest. */
 export function tokenKey({ standard, contract, tokenId }: TokenName): string {
   return tokenId === undefined

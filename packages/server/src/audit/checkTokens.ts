@@ -1,6 +1,7 @@
+import { zeroAddress } from '../evm/blocks/log.ts'
 import type { Audit, CheckVerdict } from './Audit.ts'
 import type { TokenBalance, TokenName } from './accountState.ts'
-import { tokenChange, tokenKey, zeroAddress } from './changes.ts'
+import { tokenChange, tokenKey } from './changes.ts'
 import { classifyChange, type Explanation } from './classifyChange.ts'
 import { followDifference } from './followDifference.ts'
 import type { TokenSums } from './sumHistory.ts'

@@ -1,3 +1,4 @@
+import { zeroAddress } from '../evm/blocks/log.ts'
 import { type KnownTransaction, nativeMoves } from '../evm/blocks/nativeChange.ts'
 import type { MissingPart } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
@@ -240,7 +241,7 @@ class Sums implements HistorySums {
     const isTo = to === this.#account
     const isFrom = from === this.#account
     // Wrapping names only its account: the zero address stands for the currency.
-    if ((!isTo && !isFrom) || (isWrapping && isZero(this.#account))) return
+    if ((!isTo && !isFrom) || (isWrapping && this.#account === zeroAddress)) return
     const sums = this.#sumsOf(tokenOf(transfer))
     const amount = movedBy(transfer)
     if (isWrapping) {
@@ -295,9 +296,5 @@ export function candidateKey({
 /** Checks whether a transfer makes the account a candidate: a receiver always; a sender of erc20 or erc1155 may have kept some. */
 function isCandidate({ from, to, standard }: TokenTransfer, account: Address): boolean {
   if (to === account) return true
-  return standard !== 'erc721' && from === account && !isZero(account)
-}
-
-function isZero(account: Address): boolean {
-  return BigInt(account) === 0n
+  return standard !== 'erc721' && from === account && account !== zeroAddress
 }

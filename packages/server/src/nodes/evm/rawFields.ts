@@ -61,7 +61,7 @@ export function readCount(value: unknown, what: string, name?: string): number {
 }
 
 /** Value of each lower-case hex digit by its character code; -1 for all others. */
-const digitValues = Int8Array.from({ length: 128 }, (_, code) =>
+export const digitValues = Int8Array.from({ length: 128 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code))
 )
 

@@ -1,5 +1,5 @@
 import type { Hex } from '../../../model/evm.ts'
-import { isAbsent, readBytes } from '../../../nodes/evm/rawFields.ts'
+import { digitValues, isAbsent, readBytes } from '../../../nodes/evm/rawFields.ts'
 import { createKeccakState, permuteKeccak } from '../../../platform/permuteKeccak.ts'
 
 /** `0x` and the digits of 2048 bits. */
@@ -7,8 +7,6 @@ const textLength = 2 + 512
 /** Bloom of most receipts, since most transactions log nothing. */
 const emptyText = `0x${'0'.repeat(512)}`
 const digits = Buffer.from('0123456789abcdef')
-/** Value of each hex digit by its character code; -1 for all others. */
-const digitValues = Int8Array.from({ length: 128 }, (_, code) => digits.indexOf(code))
 
 /** The check that a stated bloom breaks. */
 export type BloomFault = 'emptyBloom' | 'logsBloom'
