@@ -1,6 +1,7 @@
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import type { ChainDataError } from '../../platform/errors.ts'
+import { present } from '../../platform/present.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { Mint, OwnedTokenAccount } from '../accounts/tokenAccount.ts'
 import type { UiAmount } from '../accounts/uiAmount.ts'
@@ -165,11 +166,7 @@ function sortOut(accounts: readonly OwnedTokenAccount[], assets: ReadonlyMap<str
     if (decimals === undefined || supply === undefined) continue
     const kind = classifyAsset({ decimals, supply }, metadata)
     if (kind === 'token' || metadata === undefined) {
-      tokens.push({
-        ...{ address, mint, amount, decimals },
-        ...(metadata === undefined ? {} : { metadata }),
-        ...(uiAmount === undefined ? {} : { uiAmount })
-      })
+      tokens.push({ address, mint, amount, decimals, ...present({ metadata, uiAmount }) })
     } else {
       nfts.push({ address, mint, amount, isSemiFungible: kind === 'semiFungible', metadata })
     }

@@ -1,5 +1,6 @@
 import type { SolanaHoldings, SolanaNft, SolanaNftMetadata, SolanaToken } from '@chain-data/protocol'
 import { displayText } from '../../platform/displayText.ts'
+import { present } from '../../platform/present.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { NftHolding, SolanaAccountHoldings, TokenHolding } from './holdings.ts'
 
@@ -83,8 +84,7 @@ function shapeToken(token: TokenHolding, fetched: FetchedUri | undefined): Solan
 function shapeMetadata(metadata: AssetMetadata, fetched: FetchedUri | undefined): SolanaNftMetadata {
   const { updateAuthority, mint, name, symbol, uri, sellerFeeBasisPoints, creators, isMutable } = metadata
   return {
-    ...(metadata.kind === 'metaplex' ? { key: metadata.key } : {}),
-    ...(updateAuthority === undefined ? {} : { updateAuthority }),
+    ...present({ key: metadata.kind === 'metaplex' ? metadata.key : undefined, updateAuthority }),
     mint,
     data: {
       name,
@@ -92,12 +92,10 @@ function shapeMetadata(metadata: AssetMetadata, fetched: FetchedUri | undefined)
       uri,
       sellerFeeBasisPoints,
       creators: creators.map(creator => ({ ...creator })),
-      ...(fetched === undefined ? {} : { uriData: fetched.data })
+      ...present({ uriData: fetched?.data })
     },
     ...('primarySaleHappened' in metadata ? { primarySaleHappened: metadata.primarySaleHappened } : {}),
     isMutable,
-    ...(metadata.kind === 'metaplex' && metadata.editionNonce !== undefined
-      ? { editionNonce: metadata.editionNonce }
-      : {})
+    ...present({ editionNonce: metadata.kind === 'metaplex' ? metadata.editionNonce : undefined })
   }
 }
