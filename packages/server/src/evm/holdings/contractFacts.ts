@@ -19,20 +19,7 @@ export interface ContractFacts {
 type FactName = keyof ContractFacts
 
 /** Facts of one chain's contracts, for one snapshot. */
-export interface ContractFactsReader {
-  /**
-   * @returns the wanted facts of each contract.
-   * @throws what `multicall` throws.
-   * @remarks One call per contract and fact that is not remembered; unanswered ones are asked for every time.
-   */
-  read(
-    multicall: Multicall,
-    contracts: Iterable<Address>,
-    names: readonly FactName[]
-  ): Promise<ReadonlyMap<Address, ContractFacts>>
-  /** Remembers the answers once the snapshot is known to be sound: a node that is left for another may have lied. */
-  keep(): void
-}
+export type ContractFactsReader = ReturnType<typeof createContractFactsReader>
 
 type Fact = string | number | boolean
 
@@ -103,12 +90,21 @@ export function createFactsMemory(): (branch: number | undefined) => ContractFac
   }
 }
 
-function createContractFactsReader(memory?: RememberedFacts): ContractFactsReader {
+function createContractFactsReader(memory?: RememberedFacts) {
   const answeredNow = new Map<string, Fact>()
   let characters = 0
 
   return {
-    async read(multicall, contracts, names) {
+    /**
+     * @returns the wanted facts of each contract.
+     * @throws what `multicall` throws.
+     * @remarks One call per contract and fact that is not remembered; unanswered ones are asked for every time.
+     */
+    async read(
+      multicall: Multicall,
+      contracts: Iterable<Address>,
+      names: readonly FactName[]
+    ): Promise<ReadonlyMap<Address, ContractFacts>> {
       const facts = new Map<Address, Partial<Record<FactName, Fact>>>()
       const missing: WantedFact[] = []
       for (const contract of contracts) {
@@ -137,7 +133,8 @@ function createContractFactsReader(memory?: RememberedFacts): ContractFactsReade
       // Each fact was decoded by its own question, so it has its own type.
       return facts as ReadonlyMap<Address, ContractFacts>
     },
-    keep() {
+    /** Remembers the answers once the snapshot is known to be sound: a node that is left for another may have lied. */
+    keep(): void {
       for (const [key, fact] of answeredNow) memory?.set(key, { fact, untilMs: Date.now() + keptForMs })
       answeredNow.clear()
     }

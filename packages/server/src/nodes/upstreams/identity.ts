@@ -20,22 +20,7 @@ export interface IdentityRules<N, S> {
 }
 
 /** Knows whether one upstream serves the right chain, as far as it has shown. */
-export interface UpstreamIdentity<S> {
-  /**
-   * Makes sure of it: asks once after each new connection, for all callers that wait.
-   * @throws {ConfigError} it serves another chain.
-   * @throws {UpstreamError} it did not tell.
-   */
-  check(signal: AbortSignal): Promise<S>
-  /** Reports whether it is known to serve another chain. */
-  isWrong(): boolean
-  /** Reports whether an upstream known to be wrong was left alone for long enough to be asked again in passing. */
-  isDue(): boolean
-  /** The connection was lost: behind the same address there may be another node now. */
-  forget(): void
-  /** Forgets what it has shown where that is not what is expected by now: behind the same address there may be another node. */
-  judgeAgain(): void
-}
+export type UpstreamIdentity<S> = ReturnType<typeof createUpstreamIdentity<never, S>>
 
 /** A wrong upstream stays wrong until its operator changes something; sooner only while there is no right one. */
 const recheckMs = { inPassing: 60_000, needed: 1_000 }
@@ -49,7 +34,7 @@ export function createUpstreamIdentity<N, S>(options: {
   readonly createNode: (signal: AbortSignal) => N
   readonly clock: Clock
   readonly closing: AbortSignal
-}): UpstreamIdentity<S> {
+}) {
   const { name, label, context, rules, createNode, clock, closing } = options
   let shown: { readonly value: S } | undefined
   let wrong: { readonly error: ConfigError; readonly sinceMs: number } | undefined
@@ -88,7 +73,12 @@ export function createUpstreamIdentity<N, S>(options: {
   }
 
   return {
-    async check(signal) {
+    /**
+     * Makes sure of it: asks once after each new connection, for all callers that wait.
+     * @throws {ConfigError} it serves another chain.
+     * @throws {UpstreamError} it did not tell.
+     */
+    async check(signal: AbortSignal): Promise<S> {
       if (wrong !== undefined && !isDue(recheckMs.needed)) throw wrong.error
       if (wrong === undefined && shown !== undefined) return shown.value
       asking ??= ask().finally(() => {
@@ -96,12 +86,16 @@ export function createUpstreamIdentity<N, S>(options: {
       })
       return unlessAborted(asking, signal)
     },
+    /** Reports whether it is known to serve another chain. */
     isWrong: () => wrong !== undefined,
+    /** Reports whether an upstream known to be wrong was left alone for long enough to be asked again in passing. */
     isDue: () => isDue(recheckMs.inPassing),
-    forget() {
+    /** The connection was lost: behind the same address there may be another node now. */
+    forget(): void {
       if (wrong === undefined) shown = undefined
     },
-    judgeAgain() {
+    /** Forgets what it has shown where that is not what is expected by now: behind the same address there may be another node. */
+    judgeAgain(): void {
       wrong = undefined
       if (shown !== undefined && rules.differenceIn(shown.value, name) !== undefined) shown = undefined
     }

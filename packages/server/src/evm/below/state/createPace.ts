@@ -2,18 +2,6 @@ import type { Clock } from '../../../platform/clock.ts'
 import { type Pause, pause } from '../../../platform/concurrency/pause.ts'
 import { NodeUnavailableError } from '../../../platform/errors.ts'
 
-/** Bounds how many calls a second the nodes of one chain are asked for history, once they refuse because of their rate. */
-export interface Pace {
-  /**
-   * Does work of so many calls when it is due. Work that is refused because of the rate is done again, more slowly.
-   * @throws {NodeUnavailableError} it was refused too often, or is larger than `maxCalls` by now; and what `work` throws otherwise.
-   * @throws the signal's reason when aborted.
-   */
-  run<T>(calls: number, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>
-  /** Returns how many calls one piece of work should have at most. */
-  maxCalls(): number
-}
-
 /** Refusals of one piece of work, each after a longer pause, that end it. */
 const maxRefusals = 8
 /** What is refused within this time after another refusal was sent before that one was known. */
@@ -26,8 +14,11 @@ const piecesPerSecond = 2
 /** A block is read by so many calls. */
 const minCalls = 2
 
-/** @param wait - replaced in tests. */
-export function createPace(clock: Clock, wait: Pause = pause): Pace {
+/**
+ * Bounds how many calls a second the nodes of one chain are asked for history, once they refuse because of their rate.
+ * @param wait - replaced in tests.
+ */
+export function createPace(clock: Clock, wait: Pause = pause) {
   let perSecond = Number.POSITIVE_INFINITY
   let nextAtMs = 0
   let refusedAtMs = Number.NEGATIVE_INFINITY
@@ -61,7 +52,12 @@ export function createPace(clock: Clock, wait: Pause = pause): Pace {
   const maxCalls = () => Math.max(minCalls, Math.floor(perSecond / piecesPerSecond))
 
   return {
-    async run(calls, signal, work) {
+    /**
+     * Does work of so many calls when it is due. Work that is refused because of the rate is done again, more slowly.
+     * @throws {NodeUnavailableError} it was refused too often, or is larger than `maxCalls` by now; and what `work` throws otherwise.
+     * @throws the signal's reason when aborted.
+     */
+    async run<T>(calls: number, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
       for (let refusals = 1; ; refusals++) {
         await takeTurn(calls, signal)
         try {
@@ -75,6 +71,7 @@ export function createPace(clock: Clock, wait: Pause = pause): Pace {
         }
       }
     },
+    /** Returns how many calls one piece of work should have at most. */
     maxCalls
   }
 }

@@ -1,16 +1,6 @@
 import { isMethodMissing } from '../../../nodes/upstreams/errorWords.ts'
 import type { Clock } from '../../../platform/clock.ts'
 
-/** Bounds how long a chain whose traces are "auto" waits for the traces of a block before it goes on without. */
-export interface TraceTimeout {
-  /** Notes that the traces of a block were received. */
-  received(blockNumber: number): void
-  /** Notes a failure. @returns whether the block waits no longer for its traces. */
-  isOver(blockNumber: number, error: unknown): boolean
-  /** Returns the timeout of the next request. */
-  requestMs(): number
-}
-
 const blockMs = 60_000
 /** A node executes the whole block again, which may take longer than any other call. */
 const fullMs = 60_000
@@ -22,23 +12,26 @@ const fullAgainAfterMs = 10 * 60_000
 const maxFailing = 1_024
 
 /**
- * Creates the timeout. Where no node has the methods, no block waits. A failure that may pass (a node is away, lags or
- * contradicts itself) has a minute for one block. After that no block waits until traces are received again: a node that has
- * pruned old state fails for every block of that time.
+ * Bounds how long a chain whose traces are "auto" waits for the traces of a block before it goes on without. Where no node has
+ * the methods, no block waits. A failure that may pass (a node is away, lags or contradicts itself) has a minute for one
+ * block. After that no block waits until traces are received again: a node that has pruned old state fails for every block of
+ * that time.
  */
-export function createTraceTimeout(clock: Clock): TraceTimeout {
+export function createTraceTimeout(clock: Clock) {
   /** Time of the first failure, by block. */
   const failing = new Map<number, number>()
   let wereReceived = false
   let hasGivenUp = false
   let fullSinceMs = 0
   return {
-    received(blockNumber) {
+    /** Notes that the traces of a block were received. */
+    received(blockNumber: number): void {
       wereReceived = true
       hasGivenUp = false
       failing.delete(blockNumber)
     },
-    isOver(blockNumber, error) {
+    /** Notes a failure. @returns whether the block waits no longer for its traces. */
+    isOver(blockNumber: number, error: unknown): boolean {
       if (hasGivenUp || (!wereReceived && isMethodMissing(error))) return true
       if (failing.size >= maxFailing) failing.clear()
       const since = failing.get(blockNumber) ?? clock.now()
@@ -50,7 +43,8 @@ export function createTraceTimeout(clock: Clock): TraceTimeout {
       }
       return hasGivenUp
     },
-    requestMs() {
+    /** Returns the timeout of the next request. */
+    requestMs(): number {
       if (!hasGivenUp) return fullMs
       if (clock.now() - fullSinceMs < fullAgainAfterMs) return reducedMs
       fullSinceMs = clock.now()

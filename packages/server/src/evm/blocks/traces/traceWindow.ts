@@ -1,23 +1,16 @@
 import { createPermits } from '../../../platform/concurrency/permits.ts'
 
-/** Limits the concurrent requests for traces, so that their answers fit into memory however large the blocks are. */
-export interface TraceWindow {
-  /**
-   * Runs `ask` once it has a permit.
-   * @param ask - reports the bytes of the answer, where it knows them.
-   * @throws the signal's reason, and whatever `ask` throws.
-   */
-  run<T>(ask: (reportBytes: (bytes: number) => void) => Promise<T>, signal?: AbortSignal): Promise<T>
-}
-
 /** Bytes of JSON text; parsed they take several times as much. */
 const windowBytes = 64 * 1024 * 1024
 const maxRequests = 32
 /** Requests at first, since the size of answers is not known yet. */
 const firstRequests = 4
 
-/** Creates the window. It expects answers as large as those before: the estimate rises at once and falls slowly. */
-export function createTraceWindow(): TraceWindow {
+/**
+ * Limits the concurrent requests for traces, so that their answers fit into memory however large the blocks are. It expects
+ * answers as large as those before: the estimate rises at once and falls slowly.
+ */
+export function createTraceWindow() {
   let seen = 0
   let expectedBytes = 0
   const permits = createPermits(
@@ -29,5 +22,13 @@ export function createTraceWindow(): TraceWindow {
     seen++
     expectedBytes = Math.max(bytes, expectedBytes * 0.95)
   }
-  return { run: (ask, signal) => permits.run(() => ask(reportBytes), signal) }
+  return {
+    /**
+     * Runs `ask` once it has a permit.
+     * @param ask - reports the bytes of the answer, where it knows them.
+     * @throws the signal's reason, and whatever `ask` throws.
+     */
+    run: <T>(ask: (report: typeof reportBytes) => Promise<T>, signal?: AbortSignal): Promise<T> =>
+      permits.run(() => ask(reportBytes), signal)
+  }
 }
