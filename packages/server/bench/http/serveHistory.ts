@@ -4,8 +4,8 @@
  */
 
 import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
+import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
 import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { projects, startService } from '../../test/http/startService.ts'

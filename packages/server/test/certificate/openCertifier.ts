@@ -7,8 +7,8 @@ import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { devRoots } from '../../src/model/chainPresets.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
+import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createVerifyHistory } from '../../src/server/methods/svc_verifyHistory.ts'
 
 const chainId = 31337

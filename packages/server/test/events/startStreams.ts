@@ -1,5 +1,5 @@
 import type { SyncStatus } from '../../src/model/sync.ts'
-import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
+import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { authorization, type ServiceChanges, startService } from '../http/startService.ts'
 import { readServerEvents, type ServerEvent } from '../live/readServerEvents.ts'

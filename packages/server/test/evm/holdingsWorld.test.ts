@@ -20,6 +20,7 @@ import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
 import { shapeHoldings } from '../../src/evm/holdings/shapeHoldings.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
+import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
 import { createMetadataService, type MetadataService } from '../../src/server/metadata/metadataService.ts'
 
@@ -75,7 +76,10 @@ async function holdingsOf(address: string, filter: readonly string[] = []): Prom
     standard === 'erc1155' ? { uri: tokenUri, tokenId } : { uri: tokenUri }
   )
   const found = await metadata.readAll(requests)
-  return shapeHoldings(held, { metadata: found, listed: () => undefined, judge: () => undefined })
+  return shapeHoldings(held, {
+    metadata: found,
+    ...{ listed: () => undefined, judge: () => undefined, formatAddress: createAddressFormat() }
+  })
 }
 
 const byKey = <T>(items: readonly T[], key: (item: T) => string) =>

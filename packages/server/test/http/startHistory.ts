@@ -7,7 +7,7 @@ import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
 import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
 import { hashOf } from '../../src/index/test/buildChain.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
-import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
+import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import {
   createGetTransactionsByAddress,
   type HistoryOptions

@@ -4,8 +4,8 @@ import { decodeDetailed } from '../../src/index/record/details.ts'
 import { decodePending, encodePending } from '../../src/index/record/record.ts'
 import { encodeConfirmed } from '../../src/index/test/encodeConfirmed.ts'
 import type { Address } from '../../src/model/evm.ts'
+import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { exactJson } from '../../src/platform/exactJson.ts'
-import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createRecordWriter, toTransactionRecord } from '../../src/server/methods/createRecordWriter.ts'
 
 /** Bytes as some version stored them, and the text that it wrote of them. Nothing here changes: indexes hold such bytes. */

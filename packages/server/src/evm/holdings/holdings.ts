@@ -102,8 +102,10 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
     }
     const multicall = createMulticall({ ...options, node, block: pinned, deadlineMs })
     const contractFacts = openFacts(branch)
-    const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)
-    const named = registry && (await readAccountName(multicall, registry, address))
+    const [found, named] = await Promise.all([
+      readContracts(multicall, contractFacts, candidates, listed, deadlineMs),
+      registry && readAccountName(multicall, registry, address)
+    ])
     await confirmPinned(node, pinned)
     contractFacts.keep()
     const incomplete = [...found.incomplete, ...(named?.incomplete ?? [])]

@@ -1,5 +1,6 @@
 import { checkResult } from '@chain-data/protocol/validators'
 import { expect, test } from 'vitest'
+import { createAddressFormat } from '../../platform/addressFormat.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
 import { shapeHoldings } from './shapeHoldings.ts'
 
@@ -22,7 +23,8 @@ const nft = {
   name: 'Things',
   symbol: 'T'
 } as const
-const extras = { metadata: [], listed: () => undefined, judge: () => undefined }
+const formatAddress = createAddressFormat()
+const extras = { metadata: [], listed: () => undefined, judge: () => undefined, formatAddress }
 
 test('nothing held has no `incomplete`', () => {
   expect(shapeHoldings(nothing, extras)).toEqual({

@@ -1,7 +1,7 @@
 import type { EvmHoldings as EvmHoldingsOnWire, EvmIncomplete, EvmNft, EvmToken } from '@chain-data/protocol'
 import type { Address } from '../../model/evm.ts'
+import type { FormatAddress } from '../../platform/addressFormat.ts'
 import { displayText } from '../../platform/displayText.ts'
-import { keccak256 } from '../../platform/keccak256.ts'
 import { present } from '../../platform/present.ts'
 import type { HeldNft, HeldToken } from './heldAssets.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
@@ -28,6 +28,7 @@ export interface HoldingsExtras {
   /** Absent for a contract that no token list knows. */
   readonly listed: (address: string) => ListedLabel | undefined
   readonly judge: SpamJudge
+  readonly formatAddress: FormatAddress
   /** Absent where the host names no prices. */
   readonly prices?: HeldPrices
 }
@@ -54,8 +55,9 @@ interface HeldPrices {
  */
 export function shapeHoldings(
   { asOf, nativeWei, name, tokens, nfts, incomplete }: EvmHoldingsAtBlock,
-  { metadata, listed, judge, prices }: HoldingsExtras
+  extras: HoldingsExtras
 ): EvmHoldingsOnWire {
+  const { metadata, listed, prices, formatAddress } = extras
   const withoutMetadata = nfts
     .filter(({ tokenUri }, i) => tokenUri !== '' && metadata[i] === undefined)
     .map(({ address, tokenId }) => ({ address, tokenId, reason: 'METADATA_UNAVAILABLE' }))
@@ -63,12 +65,14 @@ export function shapeHoldings(
     prices === undefined || prices.isComplete
       ? []
       : [{ address: prices.account, reason: 'PRICES_UNAVAILABLE' }]
-  const missing = [...incomplete, ...withoutMetadata, ...withoutPrices].map(shapeIncomplete)
+  const missing = [...incomplete, ...withoutMetadata, ...withoutPrices].map(item =>
+    shapeIncomplete(item, formatAddress)
+  )
   return {
     native: nativeWei.toString(),
     ...present({ name }),
-    tokens: tokens.map(token => shapeToken(token, listed(token.address), judge, prices)),
-    nfts: nfts.map((nft, i) => shapeNft(nft, metadata[i], judge)),
+    tokens: tokens.map(token => shapeToken(token, listed(token.address), extras)),
+    nfts: nfts.map((nft, i) => shapeNft(nft, metadata[i], extras)),
     asOf: { blockNumber: asOf.number, blockHash: asOf.hash, timestamp: asOf.timestampSeconds },
     ...shapePrices(prices),
     ...(missing.length > 0 && { incomplete: missing })
@@ -85,15 +89,14 @@ function shapePrices(prices: HeldPrices | undefined): Pick<EvmHoldingsOnWire, 'p
 function shapeToken(
   token: HeldToken,
   label: ListedLabel | undefined,
-  judge: SpamJudge,
-  prices: HeldPrices | undefined
+  { judge, prices, formatAddress }: HoldingsExtras
 ): EvmToken {
   const spam = judge(token)
   const price = prices?.priceOf(token.address)
   return {
     decimals: token.decimals,
     amount: token.amount.toString(),
-    address: checksummed(token.address),
+    address: formatAddress(token.address),
     name: token.name || (label?.name ?? ''),
     symbol: token.symbol || (label?.symbol ?? ''),
     image: label?.image ?? '',
@@ -102,11 +105,15 @@ function shapeToken(
   }
 }
 
-function shapeNft(nft: HeldNft, metadata: NftMetadata | undefined, judge: SpamJudge): EvmNft {
+function shapeNft(
+  nft: HeldNft,
+  metadata: NftMetadata | undefined,
+  { judge, formatAddress }: HoldingsExtras
+): EvmNft {
   const title = titleIn(metadata)
   const spam = judge({ ...nft, title })
   return {
-    address: checksummed(nft.address),
+    address: formatAddress(nft.address),
     isSemiFungible: nft.standard === 'erc1155',
     tokenId: nft.tokenId.toString(),
     tokenBalance: nft.balance.toString(),
@@ -119,14 +126,6 @@ function shapeNft(nft: HeldNft, metadata: NftMetadata | undefined, judge: SpamJu
   }
 }
 
-/** Writes an address in the case that is its checksum (EIP-55). */
-function checksummed(address: string): Address {
-  const digits = address.slice(2).toLowerCase()
-  const hash = Buffer.from(keccak256(Buffer.from(digits))).toString('hex')
-  const cased = Array.from(digits, (digit, i) => ((hash[i] ?? '0') < '8' ? digit : digit.toUpperCase()))
-  return `0x${cased.join('')}`
-}
-
 /** Far more than is shown. */
 const maxTitleCharacters = 2_048
 
@@ -136,14 +135,13 @@ function titleIn(metadata: NftMetadata | undefined): string {
   return typeof name === 'string' ? name.slice(0, maxTitleCharacters) : ''
 }
 
-function shapeIncomplete(item: {
-  readonly address: string
-  readonly tokenId?: bigint
-  readonly reason: string
-}): EvmIncomplete {
+function shapeIncomplete(
+  item: { readonly address: Address; readonly tokenId?: bigint; readonly reason: string },
+  formatAddress: FormatAddress
+): EvmIncomplete {
   const { address, tokenId, reason } = item
   return {
-    address: checksummed(address),
+    address: formatAddress(address),
     ...(tokenId !== undefined && { tokenId: tokenId.toString() }),
     reason
   }

@@ -1,4 +1,4 @@
-import type { WriteAddress } from './addressFormat.ts'
+import type { WriteAddress } from '../../platform/addressFormat.ts'
 
 /** Size of the buffer that the next text begins with, even where the last one needed more. */
 const keptBytes = 2 ** 20

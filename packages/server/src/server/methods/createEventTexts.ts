@@ -1,9 +1,9 @@
 import type { IncludedPart } from '@chain-data/protocol'
 import type { AccountChange } from '../../index/port/changes.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
+import type { FormatAddress } from '../../platform/addressFormat.ts'
 import { exactJson } from '../../platform/exactJson.ts'
 import type { EventTexts } from '../live/EventStream.ts'
-import type { FormatAddress } from './addressFormat.ts'
 import { attachedTo, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 
 /**

@@ -6,8 +6,8 @@ import { arbitraryConfirmed } from '../../index/test/arbitraries.ts'
 import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import { decodeRecords } from '../../index/test/readAll.ts'
 import type { ConfirmedTransaction } from '../../model/evm.ts'
+import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { exactJson } from '../../platform/exactJson.ts'
-import { createAddressFormat } from './addressFormat.ts'
 import { createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? 1)

@@ -7,9 +7,9 @@ import { damaged, varintAt } from '../../index/record/recordBytes.ts'
 import { toPosition } from '../../index/record/transactionId.ts'
 import type { AccessListEntry, Address, ConfirmedTransaction, PendingTransaction } from '../../model/evm.ts'
 import { type Field, transactionFields, wireFields } from '../../model/transactionFields.ts'
+import type { FormatAddress } from '../../platform/addressFormat.ts'
+import { createAddressWriter } from '../../platform/addressFormat.ts'
 import { AsciiWriter } from './AsciiWriter.ts'
-import type { FormatAddress } from './addressFormat.ts'
-import { createAddressWriter } from './addressFormat.ts'
 import { createInternalWriter, createOperationsWriter, createTransfersWriter } from './writeAttached.ts'
 
 /** Details that are attached to each record, as far as they are of one account. */

@@ -13,7 +13,7 @@ import type { UnalteredResult } from '../../audit/checkUnaltered.ts'
 import type { CertificateFinding } from '../../audit/Findings.ts'
 import type { Certificate } from '../../audit/issueCertificate.ts'
 import type { BlockAt } from '../../evm/state/pinBlock.ts'
-import type { FormatAddress } from './addressFormat.ts'
+import type { FormatAddress } from '../../platform/addressFormat.ts'
 import { knownFrom } from './requireCurrent.ts'
 
 /** Shapes a certificate as the wire has it. */

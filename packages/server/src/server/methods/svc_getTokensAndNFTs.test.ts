@@ -10,6 +10,7 @@ import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
 import { commitChain } from '../../index/test/commitChain.ts'
 import type { HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import { createAddressFormat } from '../../platform/addressFormat.ts'
 import type { MetadataService } from '../metadata/metadataService.ts'
 import { createGetTokensAndNFTs } from './svc_getTokensAndNFTs.ts'
 
@@ -97,7 +98,8 @@ async function start(
     chains: new Map([[1, chain]]),
     metadata,
     metadataWaitMs: 3_000,
-    serveWhileSyncing
+    serveWhileSyncing,
+    formatAddress: createAddressFormat()
   })
   return { method, asked, wanted, chain, lastBlock: blocks[0]! }
 }

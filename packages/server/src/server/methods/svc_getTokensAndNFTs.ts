@@ -6,6 +6,7 @@ import { BlockLostError } from '../../evm/state/pinBlock.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import type { FormatAddress } from '../../platform/addressFormat.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
@@ -39,6 +40,7 @@ export interface EvmHoldingsMethodOptions {
   readonly metadataWaitMs: number
   /** Answer from what is indexed while the first backfill still runs. */
   readonly serveWhileSyncing: boolean
+  readonly formatAddress: FormatAddress
 }
 
 /** Answers ERC-20 tokens, NFTs and native balance: the index names candidates, the node's state at one block decides. */
@@ -58,7 +60,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     return shapeHoldings(holdings, {
       metadata: documents,
       listed: chain.listed,
-      judge: chain.judge,
+      ...{ judge: chain.judge, formatAddress: options.formatAddress },
       ...(found !== undefined && { prices: { ...found, account: address } })
     })
   }

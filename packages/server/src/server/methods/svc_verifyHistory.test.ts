@@ -5,7 +5,7 @@ import { toTransactionId } from '../../index/record/transactionId.ts'
 import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'
 import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import { createAddressFormat } from './addressFormat.ts'
+import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { createVerifyHistory } from './svc_verifyHistory.ts'
 
 const hash = `0x${'ab'.repeat(32)}` as const

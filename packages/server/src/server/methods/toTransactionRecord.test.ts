@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ConfirmedTransaction, PendingTransaction } from '../../model/evm.ts'
-import { createAddressFormat } from './addressFormat.ts'
+import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { toTransactionRecord } from './createRecordWriter.ts'
 
 // EIP-55's own examples.

@@ -12,8 +12,8 @@ import type {
   TokenTransfer,
   UserOperation
 } from '../../model/evm.ts'
+import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { exactJson } from '../../platform/exactJson.ts'
-import { createAddressFormat } from './addressFormat.ts'
 import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? 1)

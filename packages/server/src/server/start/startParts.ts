@@ -13,6 +13,7 @@ import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createSolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type Damage, IndexDamagedError, NodeUnavailableError } from '../../platform/errors.ts'
@@ -28,7 +29,6 @@ import { recomputableParts } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
 import { createMetadataService } from '../metadata/metadataService.ts'
-import { createAddressFormat } from '../methods/addressFormat.ts'
 import { createEnhancedGetTokensAndNFTs } from '../methods/enhancedGetTokensAndNFTs.ts'
 import { createEnhancedGetTransactionsByAddress } from '../methods/enhancedGetTransactionsByAddress.ts'
 import type { Handlers } from '../methods/MethodContext.ts'
@@ -192,9 +192,10 @@ export async function startParts(
       logger.warn('damage cannot be reported to the writer of the index', { chainId, error })
     )
   }
+  const formatAddress = createAddressFormat()
   const watched = createWatchAddresses({
     ...{ chains: evmById, serveWhileSyncing, clock: systemClock },
-    formatAddress: createAddressFormat(),
+    formatAddress,
     onFailure: warnOfFailures(logger, reportDamage)
   })
 
@@ -206,7 +207,7 @@ export async function startParts(
         maxUnpaged,
         serveWhileSyncing,
         cacheBytes,
-        formatAddress: createAddressFormat(),
+        formatAddress,
         clock: systemClock
       }),
       svc_getTokensAndNFTs: createGetTokensAndNFTs({
@@ -214,7 +215,8 @@ export async function startParts(
         metadata,
         prices,
         metadataWaitMs,
-        serveWhileSyncing
+        serveWhileSyncing,
+        formatAddress
       }),
       enhancedGetTokensAndNFTs: createEnhancedGetTokensAndNFTs({
         chains: solanaById,
@@ -233,7 +235,7 @@ export async function startParts(
       }),
       svc_verifyHistory: createVerifyHistory({
         chains: evmById,
-        formatAddress: createAddressFormat(),
+        formatAddress,
         clock: systemClock
       }),
       svc_verifySolanaHistory: createVerifySolanaHistory({ chains: solanaById, maxUnpaged })

@@ -1,5 +1,5 @@
-import type { Address } from '../../model/evm.ts'
-import { createKeccakState, permuteKeccak } from '../../platform/permuteKeccak.ts'
+import type { Address } from '../model/evm.ts'
+import { createKeccakState, permuteKeccak } from './permuteKeccak.ts'
 
 /** Writes an address as the wire has it: EIP-55 checksummed. */
 export type FormatAddress = (address: Address) => Address
