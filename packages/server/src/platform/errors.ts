@@ -19,6 +19,12 @@ export abstract class ChainDataError extends Error {
   }
 }
 
+/** Returns the code of an error of the system or of a library, such as `ENOENT`, or of its cause; `undefined` where it has none. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  return 'code' in error && error.code !== undefined ? String(error.code) : codeOf(error.cause)
+}
+
 /** The configuration cannot be used; `message` names the key, the value and what was expected. */
 export class ConfigError extends ChainDataError {
   readonly retryable = false

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../../platform/errors.ts'
 import type { HealthReport } from '../http/operatorPages.ts'
 
 /** The answer at the configured address. `note` says it in words. */
@@ -57,11 +58,9 @@ async function askOnce(address: string): Promise<HealthReport | Exclude<ServerAn
     const text = await response.text()
     return parseReport(text) ?? 'something else'
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (error instanceof Error && error.name === 'TimeoutError') return 'not answering'
     // A connection that was made and then went wrong is to a program that speaks no HTTP.
-    return typeof code === 'string' && nobodyThere.has(code) ? 'not running' : 'something else'
+    return nobodyThere.has(codeOf(error) ?? '') ? 'not running' : 'something else'
   }
 }
 

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
-import { ConfigError } from '../../platform/errors.ts'
+import { ConfigError, codeOf } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
 import { listen } from '../http/listen.ts'
 import { resolveLocalHost } from '../metadata/dialAddress.ts'
@@ -180,7 +180,7 @@ export async function checkListen(
     await listener.close(0)
     return [ok(check, `${host}:${port} is free`), ...open]
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+    const code = codeOf(error) ?? 'unknown trouble'
     const advice =
       code === 'EADDRINUSE'
         ? 'another program has it: end that, or set listen.port'

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { StoreInUseError } from '../../index/port/writer.ts'
 import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
 import { acquireWriterLock, type WriterLock } from '../../index/sqlite/lock.ts'
-import { ConfigError, StoreError } from '../../platform/errors.ts'
+import { ConfigError, codeOf, StoreError } from '../../platform/errors.ts'
 import { loadProjects, type Project } from '../config/config.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
 import {
@@ -72,7 +72,7 @@ function cannotWrite(file: string, error: unknown): ProjectEditError {
 function reasonOf(error: unknown): string {
   // Of the lock.
   if (error instanceof StoreError) return error.message
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+  return codeOf(error) ?? 'unknown trouble'
 }
 
 /** Options that name projects. */

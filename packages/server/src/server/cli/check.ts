@@ -2,8 +2,9 @@ import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { checkDeep } from '../check/checkDeep.ts'
 import { type PlacedFinding, runLooks } from '../check/findings.ts'
 import { listLooks } from '../check/listLooks.ts'
+import { loadConfig } from '../config/config.ts'
 import { createDeepProgress } from './deepProgress.ts'
-import { alignColumns, clearRest, oneLine, readConfig } from './terminal.ts'
+import { alignColumns, clearRest, oneLine } from './terminal.ts'
 
 const failedExit = 1
 /** Bounds on one call, on the sample of one node, and on everything together. */
@@ -23,8 +24,7 @@ export async function check({
   readonly deep?: boolean
   readonly json?: boolean
 }): Promise<void> {
-  const config = await readConfig(file)
-  if (config === undefined) return
+  const config = await loadConfig(file)
   const progress = createProgress()
   const looked = await runLooks(listLooks(config, nodeTimeoutMs, progress.onBlock), {
     timeoutMs: wholeTimeoutMs,
@@ -44,14 +44,12 @@ export async function check({
 
 /** Shows on a terminal how far the check is. */
 function createProgress() {
-  let blocks = 0
-  let [done, all] = [0, 0]
+  let [blocks, done, all] = [0, 0, 0]
   const show = () => {
     if (!process.stderr.isTTY) return
     const read = blocks === 0 ? '' : `, ${blocks} blocks read`
-    process.stderr.write(
-      `\r${all > 0 && done === all ? '' : `checked ${done} of ${all || '…'}${read}`}${clearRest}`
-    )
+    const isOver = all > 0 && done === all
+    process.stderr.write(`\r${isOver ? '' : `checked ${done} of ${all || '…'}${read}`}${clearRest}`)
   }
   return {
     onBlock() {
@@ -59,8 +57,7 @@ function createProgress() {
       show()
     },
     onLook(nowDone: number, nowAll: number) {
-      done = nowDone
-      all = nowAll
+      ;[done, all] = [nowDone, nowAll]
       show()
     }
   }

@@ -9,10 +9,8 @@ import { reporting } from './reporting.ts'
 import { reset } from './reset.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
-import { verify } from './verify.ts'
+import { noCertificateExit, verify } from './verify.ts'
 import { watch } from './watch.ts'
-
-const usageExit = 2
 
 /**
  * The `chain-data` command.
@@ -66,7 +64,7 @@ Exit code: 0 when it is done, 1 when it cannot be done.`
       'after',
       '\nExit code: 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration.'
     )
-    .action(status)
+    .action(reporting(status))
 
   program
     .command('check')
@@ -78,7 +76,7 @@ Exit code: 0 when it is done, 1 when it cannot be done.`
       'after',
       '\nNothing is written; damage that --deep finds is reported to the server that indexes. Exit code: 0 when all is well, warnings allowed; 1 when something failed; 2 for a wrong configuration.'
     )
-    .action(check)
+    .action(reporting(check))
 
   program
     .command('reset')
@@ -95,7 +93,7 @@ does so by itself.
 
 Exit code: 0 when it is done or there was no index, 1 when it is not done, 2 for a wrong configuration.`
     )
-    .action(reset)
+    .action(reporting(reset))
 
   program
     .command('verify')
@@ -121,9 +119,8 @@ Examples:
 Exit code: 0 when nothing is missing or altered, 1 when something is, 3 when not everything can be known, 2 when there is no
 certificate: wrong usage, a wrong configuration, or a server that gives none.`
     )
-    // One of the other codes would say something of the history.
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExit))
-    .action(verify)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : noCertificateExit))
+    .action(reporting(verify, noCertificateExit))
 
   program
     .command('watch')
@@ -147,7 +144,7 @@ Examples:
 
 Exit code: 1 when there is no stream, 2 for a wrong configuration. Ctrl-C ends it.`
     )
-    .action(watch)
+    .action(reporting(watch))
 
   addProjectCommands(program)
   return program

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AddressEvent, createEventReader, limits, retryableCodes } from '@chain-data/protocol'
-import { displayText } from '../../platform/displayText.ts'
 import { isRecord } from '../config/isRecord.ts'
-import { type AskedServer, describeRefusal } from './findServer.ts'
+import { callServer, describeRefusal, failureOf, parseObject } from './callServer.ts'
+import type { AskedServer } from './findServer.ts'
+import { CommandError } from './reporting.ts'
 
 /** One event of the stream, and where it stands. */
 export interface FollowedEvent {
@@ -20,9 +21,6 @@ export interface Followed {
   readonly onBreak: (reason: string) => void
 }
 
-/** There is no stream, and asking again would not change that. The message is safe for a terminal. */
-export class NoStreamError extends Error {}
-
 const firstPauseMs = 1_000
 const longestPauseMs = 30_000
 const silenceMs = 3 * limits.syncedMs
@@ -32,7 +30,7 @@ const longestUnreadCharacters = 64 * 1024 * 1024
  * The changes of accounts as a running server reports them, without end. A stream that ends is connected again, and goes on after
  * its last event.
  *
- * @throws {NoStreamError} the server refuses, or is none.
+ * @throws {CommandError} the server refuses, or is none.
  */
 export async function* followChanges(
   server: AskedServer,
@@ -48,8 +46,9 @@ export async function* followChanges(
         yield followed
       }
     } catch (error) {
-      if (error instanceof NoStreamError) throw error
-      reason = wordsOf(error)
+      if (error instanceof CommandError) throw error
+      const isSilent = error instanceof Error && error.name === 'AbortError'
+      reason = isSilent ? `nothing came for ${silenceMs / 1_000} seconds` : failureOf(error)
     }
     onBreak(reason)
     await sleep(Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** failures))
@@ -57,32 +56,19 @@ export async function* followChanges(
 }
 
 async function* readStream(
-  { url, projectId, key, methodPrefix }: AskedServer,
+  server: AskedServer,
   { chainId, addresses, after }: Omit<Followed, 'onBreak'>
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(), silenceMs)
   const params = after === undefined ? [addresses] : [addresses, { after }]
   try {
-    const response = await fetch(`${url}/evm-chain`, {
-      method: 'POST',
-      headers: {
-        accept: 'text/event-stream, application/json',
-        authorization: `Basic ${Buffer.from(`${projectId}:${key}`).toString('base64')}`,
-        'content-type': 'application/json'
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: `${methodPrefix}watchAddresses`,
-        chainId,
-        params
-      }),
-      redirect: 'manual',
-      signal: silence.signal
+    const response = await callServer(server, {
+      ...{ method: 'watchAddresses', chainId, params, signal: silence.signal },
+      accept: 'text/event-stream, application/json'
     })
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      throw refusalOf(response.status, await response.text(), { url, projectId })
+      throw refusalOf(response.status, await response.text(), server)
     }
     const read = createEventReader()
     const decoder = new TextDecoder()
@@ -92,8 +78,9 @@ async function* readStream(
       const text = decoder.decode(chunk, { stream: true })
       const messages = read(text)
       unread = messages.length > 0 ? 0 : unread + text.length
-      if (unread > longestUnreadCharacters) throw new NoStreamError(`What answers at ${url} sends no events.`)
-      for (const { id: cursor = '', data } of messages) yield { cursor, event: readEvent(data, url) }
+      if (unread > longestUnreadCharacters)
+        throw new CommandError(`What answers at ${server.url} sends no events.`)
+      for (const { id: cursor = '', data } of messages) yield { cursor, event: readEvent(data, server.url) }
     }
   } finally {
     clearTimeout(timer)
@@ -102,9 +89,9 @@ async function* readStream(
 }
 
 function readEvent(data: string, url: string): AddressEvent {
-  const event = parse(data)
-  if (isRecord(event) && typeof event.kind === 'string') return event as unknown as AddressEvent
-  throw new NoStreamError(`What answers at ${url} sends something that is no event.`)
+  const event = parseObject(data)
+  if (typeof event?.kind === 'string') return event as unknown as AddressEvent
+  throw new CommandError(`What answers at ${url} sends something that is no event.`)
 }
 
 /** @returns what ends the command, or an error that may pass. */
@@ -113,28 +100,12 @@ function refusalOf(
   text: string,
   { url, projectId }: Pick<AskedServer, 'url' | 'projectId'>
 ): Error {
-  const answer = parse(text)
-  const error = isRecord(answer) && isRecord(answer.error) ? answer.error : undefined
+  const error = parseObject(text)?.error
   // Too many calls, a server that is shutting down, a proxy without one.
   if (status === 429 || status >= 500) return new Error(`HTTP ${status}`)
-  if (error === undefined) {
-    return new NoStreamError(`What answers at ${url} gives no stream of changes (HTTP ${status}).`)
+  if (!isRecord(error)) {
+    return new CommandError(`What answers at ${url} gives no stream of changes (HTTP ${status}).`)
   }
   const words = describeRefusal(error, projectId, 'The server gives no stream of changes')
-  return retryableCodes.includes(Number(error.code)) ? new Error(words) : new NoStreamError(words)
-}
-
-function wordsOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'the connection broke'
-  if (error.name === 'AbortError') return `nothing came for ${silenceMs / 1_000} seconds`
-  const { cause } = error
-  return displayText(cause instanceof Error && 'code' in cause ? String(cause.code) : error.message)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return retryableCodes.includes(Number(error.code)) ? new Error(words) : new CommandError(words)
 }

@@ -8,7 +8,8 @@ import { chooseStart, type Start } from './chooseStart.ts'
 import { type Asker, createAsker } from './createAsker.ts'
 import { createServerKey } from './createServerKey.ts'
 import { type FirstCall, formatCurl, formatProgram } from './formatFirstCall.ts'
-import { InitError, readTargets } from './readTargets.ts'
+import { readTargets } from './readTargets.ts'
+import { CommandError } from './reporting.ts'
 import { serve } from './serve.ts'
 import { groupByChain, type SeenChain, surveyChain } from './surveyChain.ts'
 import { choosePort, writeConfigFile } from './writeConfigFile.ts'
@@ -38,7 +39,7 @@ const emptyAddress = {
  * how to ask the service. Without a terminal, and with `yes`, nothing is asked.
  *
  * @param args - URLs of nodes, and names or ids of chains.
- * @throws {InitError} nothing was written; the message says what to do.
+ * @throws {CommandError} nothing was written; the message says what to do.
  */
 export async function init(args: readonly string[], options: InitOptions): Promise<void> {
   const { config: file, project: projectId } = options
@@ -87,7 +88,7 @@ export async function init(args: readonly string[], options: InitOptions): Promi
 async function requireUnused(file: string, { force }: InitOptions, asker: Asker): Promise<void> {
   if (!existsSync(file) || force === true) return
   if (await asker.confirm(`${file} is there. Overwrite it?`, false)) return
-  throw new InitError(
+  throw new CommandError(
     `${file} is there, and stays as it is; expected --force to overwrite it, or another name by --config`
   )
 }
@@ -98,7 +99,9 @@ async function askForUrl(chainIds: readonly number[], asker: Asker): Promise<str
   const answer = await asker.question(`URL of ${what}, such as https://host/key:`)
   const [url] = answer === undefined ? [] : readTargets([answer]).urls
   if (url !== undefined) return url
-  throw new InitError(`No URL of ${what} was given; expected one, such as: chain-data init https://your-node`)
+  throw new CommandError(
+    `No URL of ${what} was given; expected one, such as: chain-data init https://your-node`
+  )
 }
 
 /** Returns the source that answers for most accounts. */
@@ -146,7 +149,7 @@ async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
   }
 }
 
-/** @throws {InitError} the blocks of the chain break checks, and nobody allows it. */
+/** @throws {CommandError} the blocks of the chain break checks, and nobody allows it. */
 async function allowWaivers({ name, waivers }: SeenChain, { waive }: InitOptions, asker: Asker) {
   const checks = waivers.map(({ check }) => check).join(', ')
   const lines = waivers.map(waiver => `  ${JSON.stringify(waiver)}`).join('\n')
@@ -160,7 +163,7 @@ async function allowWaivers({ name, waivers }: SeenChain, { waive }: InitOptions
       ...{ check, reason, fromBlock, toBlock }
     }))
   }
-  throw new InitError(
+  throw new CommandError(
     `${found}\nIf the chain is known for it, allow it by --waive; else a node is wrong: take another one`
   )
 }

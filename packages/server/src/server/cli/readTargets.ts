@@ -1,12 +1,7 @@
 import { chainPresets } from '../../model/chainPresets.ts'
 import { labelChain, solanaChains } from '../../model/labelChain.ts'
-import { ChainDataError } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
-
-/** What `chain-data init` cannot do; the message says the next step. */
-export class InitError extends ChainDataError {
-  readonly retryable = false
-}
+import { CommandError } from './reporting.ts'
 
 /** Names that are said in place of the official ones. */
 const otherNames: Readonly<Record<string, number>> = {
@@ -21,7 +16,7 @@ const otherNames: Readonly<Record<string, number>> = {
 /**
  * Reads the arguments of `chain-data init`: URLs of nodes, and names or ids of chains, in any order.
  *
- * @throws {InitError} an argument is neither.
+ * @throws {CommandError} an argument is neither.
  */
 export function readTargets(args: readonly string[]): {
   readonly urls: readonly string[]
@@ -33,7 +28,7 @@ export function readTargets(args: readonly string[]): {
   for (const arg of args) {
     if (/^https?:\/\//i.test(arg) && URL.canParse(arg)) urls.push(arg)
     else if (/^wss?:/i.test(arg)) {
-      throw new InitError(
+      throw new CommandError(
         `${scrubText(arg, 100)} is a WebSocket; expected the http:// or https:// URL of the node. The WebSocket goes into wsUrls of the written file`
       )
     } else chainIds.push(findChain(arg))
@@ -54,9 +49,9 @@ function findChain(text: string): number {
   if (only !== undefined && more.length === 0) return only.chainId
   if (only !== undefined) {
     const list = similar.map(each => labelChain(each.chainId)).join(', ')
-    throw new InitError(`"${shown}" may be one of several chains: ${list}; expected the id of one of them`)
+    throw new CommandError(`"${shown}" may be one of several chains: ${list}; expected the id of one of them`)
   }
-  throw new InitError(
+  throw new CommandError(
     `"${shown}" is neither the URL of a node nor a chain known by name; expected a URL such as http://127.0.0.1:8545, a chain id, or a name such as polygon`
   )
 }

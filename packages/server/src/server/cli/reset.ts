@@ -4,8 +4,9 @@ import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { formatBytes } from '../check/checkStore.ts'
+import { loadConfig } from '../config/config.ts'
 import { createAsker } from './createAsker.ts'
-import { readConfig } from './terminal.ts'
+import { CommandError } from './reporting.ts'
 
 const refusedExit = 1
 
@@ -17,8 +18,7 @@ export async function reset(
   chainId: number,
   { config: file, yes = false }: { readonly config?: string; readonly yes?: boolean }
 ): Promise<void> {
-  const config = await readConfig(file)
-  if (config === undefined) return
+  const config = await loadConfig(file)
   const location = storeOf(config, chainId)
   if (location.kind === 'memory') {
     process.stdout.write('The store is in memory, and gone with its server: there is nothing to reset.\n')
@@ -29,12 +29,10 @@ export async function reset(
     if (!isDone) process.exitCode = refusedExit
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    const problem =
-      error instanceof StoreInUseError
-        ? `A server writes the index of chain ${chainId}: stop it, and reset again.`
-        : error.message
-    process.stderr.write(`${problem}\n`)
-    process.exitCode = refusedExit
+    const isInUse = error instanceof StoreInUseError
+    throw new CommandError(
+      isInUse ? `A server writes the index of chain ${chainId}: stop it, and reset again.` : error.message
+    )
   }
 }
 

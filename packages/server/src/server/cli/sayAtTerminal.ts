@@ -1,5 +1,6 @@
 import { labelChain } from '../../model/labelChain.ts'
 import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
+import { codeOf } from '../../platform/errors.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import type { Config } from '../config/config.ts'
 import { hostOf } from './surveyChain.ts'
@@ -50,7 +51,7 @@ export function reportUselessNodes(
 
 /** Words a failure to listen, with what to do; `undefined` for another failure. */
 export function describeListenFailure(error: unknown, { host, port }: Config['listen']): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'EADDRINUSE') {
     return (
       `Port ${port} of ${host} is taken by another program (EADDRINUSE). End that program: \`chain-data status\` shows it ` +

@@ -6,8 +6,9 @@ import { requireStrongKeys } from '../projects/requireStrongKeys.ts'
 import { createServer, type Server } from '../start/createServer.ts'
 import { createLineFormatter } from './formatLogLine.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
+import { configErrorExit, wordsOf } from './reporting.ts'
 import { describeListenFailure, reportUselessNodes, wordChains } from './sayAtTerminal.ts'
-import { type ChainWords, configErrorExit } from './terminal.ts'
+import type { ChainWords } from './terminal.ts'
 
 const failureExit = 1
 const closeDeadlineMs = 9_500
@@ -73,9 +74,8 @@ export async function serve(
     }
     if (isRead) write(describeWaiting(server.status(), chains))
   } catch (error) {
-    const isConfig = error instanceof ConfigError
-    process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${describe(error)}\n`)
-    process.exit(isConfig ? configErrorExit : failureExit)
+    process.stderr.write(`${wordsOf(error)}\n`)
+    process.exit(error instanceof ConfigError ? configErrorExit : failureExit)
   }
 }
 
@@ -109,10 +109,6 @@ function describeWaiting(
         `${chains.get(chainId)?.name}: its calls are answered once its newest blocks are indexed\n`
     )
     .join('')
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /**

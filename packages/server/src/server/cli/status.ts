@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Backfill, Integrity } from '../../model/sync.ts'
 import { askServer } from '../check/askServer.ts'
 import { type ChainRow, readStores } from '../check/readStores.ts'
-import type { Config } from '../config/config.ts'
+import { type Config, loadConfig } from '../config/config.ts'
 import type { HealthReport } from '../http/operatorPages.ts'
-import { type Column, formatDuration, formatTable, oneLine, readConfig } from './terminal.ts'
+import { type Column, formatDuration, formatTable, oneLine } from './terminal.ts'
 
 const notFollowingExit = 1
 
@@ -25,8 +25,7 @@ export async function status({
   readonly json?: boolean
   readonly watch?: boolean
 }): Promise<void> {
-  const config = await readConfig(file)
-  if (config === undefined) return
+  const config = await loadConfig(file)
   do {
     const { text, isWell } = await look(config, json ?? false)
     // One table on a terminal; one after the other where they are kept.

@@ -8,7 +8,7 @@ import { identifyNode, type NodeIdentity } from '../check/identifyNode.ts'
 import { compareSamples } from '../check/judgeSample.ts'
 import { type Activity, readEvmActivity, readSolanaActivity } from '../check/readActivity.ts'
 import { type ConfigInput, parseConfig } from '../config/config.ts'
-import { InitError } from './readTargets.ts'
+import { CommandError } from './reporting.ts'
 
 /** A chain with the nodes that serve it, and what they offer. */
 export interface SeenChain {
@@ -37,7 +37,7 @@ type Identity = Exclude<NodeIdentity, { kind: 'unusable' }>
  *
  * @param chainIds - the chains that are meant; none: whichever they serve.
  * @returns the URLs of each chain, in the order given.
- * @throws {InitError} naming the host of each node that is of no use, and what to do.
+ * @throws {CommandError} naming the host of each node that is of no use, and what to do.
  */
 export async function groupByChain(
   urls: readonly string[],
@@ -78,14 +78,14 @@ export async function groupByChain(
     if (problems.length === 0 && !groups.has(chainId))
       problems.push(`No URL is of a node of ${labelChain(chainId)}; expected one`)
   }
-  if (problems.length > 0) throw new InitError(problems.join('\n'))
+  if (problems.length > 0) throw new CommandError(problems.join('\n'))
   return [...groups.values()]
 }
 
 /**
  * Checks the nodes of a chain as `chain-data check` does.
  *
- * @throws {InitError} a node cannot be indexed from, or two nodes are of different chains.
+ * @throws {CommandError} a node cannot be indexed from, or two nodes are of different chains.
  */
 export async function surveyChain(
   { kind, chainId, urls }: Awaited<ReturnType<typeof groupByChain>>[number],
@@ -136,7 +136,7 @@ export async function surveyChain(
       )
     }
   }
-  if (problems.length > 0) throw new InitError(problems.join('\n'))
+  if (problems.length > 0) throw new CommandError(problems.join('\n'))
   return { kind, chainId, name, nodes, waivers }
 }
 

@@ -1,25 +1,3 @@
-import { ConfigError } from '../../platform/errors.ts'
-import { type Config, loadConfig } from '../config/config.ts'
-
-/** Exit code of a wrong configuration, for every command. */
-export const configErrorExit = 2
-
-/**
- * Reads the configuration of a command that ends by itself.
- *
- * @returns `undefined` when it is wrong: standard error says so, and the exit code is set.
- */
-export async function readConfig(file: string | undefined): Promise<Config | undefined> {
-  try {
-    return await loadConfig(file)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`Configuration error:\n${error.message}\n`)
-    process.exitCode = configErrorExit
-    return undefined
-  }
-}
-
 /** A column: its title, and the text of a row's cell. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => string]
 

@@ -1,12 +1,11 @@
-import { inspect } from 'node:util'
-import { ConfigError } from '../../platform/errors.ts'
-import { askCertificate, NoCertificateError } from './askCertificate.ts'
-import { findServer, MissingServerError, type ServerOptions } from './findServer.ts'
+import { askCertificate } from './askCertificate.ts'
+import { findServer, type ServerOptions } from './findServer.ts'
 import { formatCertificate } from './formatCertificate.ts'
 import { asciiJson } from './terminal.ts'
 
 const exits = { proven: 0, explained: 0, failed: 1, unprovable: 3 }
-const noCertificateExit = 2
+/** Exit code where there is no certificate: one of the other codes would say something of the history. */
+export const noCertificateExit = 2
 
 /**
  * `chain-data verify`: asks a running server for the certificate of an account and prints it. Exit code 0 when nothing is
@@ -17,21 +16,12 @@ export async function verify(
   address: string,
   { json, roots, ...options }: ServerOptions & { readonly json?: boolean; readonly roots?: boolean }
 ): Promise<void> {
-  try {
-    const certificate = await askCertificate(
-      await findServer(options),
-      chainId,
-      address,
-      roots ? { verify: 'roots' } : {}
-    )
-    const text = json ? asciiJson(certificate) : formatCertificate(certificate, chainId)
-    process.exitCode = exits[certificate.verdict]
-    process.stdout.once('error', reportLost)
-    process.stdout.write(`${text}\n`)
-  } catch (error) {
-    process.stderr.write(`${describe(error)}\n`)
-    process.exitCode = noCertificateExit
-  }
+  const asked = roots ? { verify: 'roots' as const } : {}
+  const certificate = await askCertificate(await findServer(options), chainId, address, asked)
+  const text = json ? asciiJson(certificate) : formatCertificate(certificate, chainId)
+  process.exitCode = exits[certificate.verdict]
+  process.stdout.once('error', reportLost)
+  process.stdout.write(`${text}\n`)
 }
 
 /** A reader such as `head` may stop early. */
@@ -39,11 +29,4 @@ function reportLost(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return
   process.stderr.write(`The certificate cannot be written: ${error.message}\n`)
   process.exitCode = noCertificateExit
-}
-
-function describe(error: unknown): string {
-  if (error instanceof ConfigError) return `Configuration error:\n${error.message}`
-  if (error instanceof NoCertificateError || error instanceof MissingServerError) return error.message
-  // Thrown on, it would end the process with the exit code of a history that failed.
-  return inspect(error)
 }

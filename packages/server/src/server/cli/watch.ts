@@ -1,10 +1,7 @@
-import { ConfigError } from '../../platform/errors.ts'
-import { findServer, MissingServerError, type ServerOptions } from './findServer.ts'
-import { type FollowedEvent, followChanges, NoStreamError } from './followChanges.ts'
-import { formatEvent } from './formatEvent.ts'
-import { asciiJson, clearRest, configErrorExit, oneLine } from './terminal.ts'
-
-const noStreamExit = 1
+import type { AddressEvent } from '@chain-data/protocol'
+import { findServer, type ServerOptions } from './findServer.ts'
+import { type FollowedEvent, followChanges } from './followChanges.ts'
+import { asciiJson, clearRest, oneLine } from './terminal.ts'
 
 /**
  * `chain-data watch`: prints every change of the histories of accounts as a running server reports it, until it is broken off.
@@ -17,24 +14,11 @@ export async function watch(
 ): Promise<void> {
   // A reader such as `head` may stop early.
   process.stdout.once('error', () => process.exit())
-  try {
-    const print = json ? printJson : printText
-    const onBreak = (reason: string) =>
-      process.stderr.write(`The stream broke: ${reason}. It is connected again.\n`)
-    for await (const followed of followChanges(await findServer(options), {
-      chainId,
-      addresses,
-      after,
-      onBreak
-    })) {
-      print(followed)
-    }
-  } catch (error) {
-    const isConfig = error instanceof ConfigError || error instanceof MissingServerError
-    if (!isConfig && !(error instanceof NoStreamError)) throw error
-    process.stderr.write(`${error instanceof ConfigError ? 'Configuration error:\n' : ''}${error.message}\n`)
-    process.exitCode = isConfig ? configErrorExit : noStreamExit
-  }
+  const print = json ? printJson : printText
+  const onBreak = (reason: string) =>
+    process.stderr.write(`The stream broke: ${reason}. It is connected again.\n`)
+  const followed = { chainId, addresses, after, onBreak }
+  for await (const event of followChanges(await findServer(options), followed)) print(event)
 }
 
 function printJson({ cursor, event }: FollowedEvent): void {
@@ -47,4 +31,26 @@ function printText({ event }: FollowedEvent): void {
   const line = oneLine(formatEvent(event))
   if (event.kind !== 'synced') process.stdout.write(`${line}${isTTY ? clearRest : ''}\n`)
   else if (isTTY) process.stdout.write(`${line}${clearRest}\r`)
+}
+
+/** One event as a line: what happened, the transaction, its block, and what it moved. */
+export function formatEvent(event: AddressEvent): string {
+  const kind = event.kind.padEnd(11)
+  switch (event.kind) {
+    case 'synced':
+      return `${kind} up to block ${event.head.blockNumber}`
+    case 'removed': {
+      const why = event.replacedBy === undefined ? event.reason : `${event.reason} by ${event.replacedBy}`
+      return `${kind} ${event.hash}  ${why}`
+    }
+    case 'final':
+      return `${kind} ${event.hash}  block ${event.block.blockNumber}`
+    default: {
+      const { hash, from, to = 'a new contract', value, status } = event.record
+      const place =
+        event.block === undefined ? (status === 0 ? 'queued' : 'pending') : `block ${event.block.blockNumber}`
+      const failed = status === 4 ? ', failed' : ''
+      return `${kind} ${hash}  ${place}${failed}  ${from} to ${to}  ${BigInt(value)} wei`
+    }
+  }
 }

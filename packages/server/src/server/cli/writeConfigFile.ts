@@ -1,7 +1,8 @@
 import { open, rename, rm } from 'node:fs/promises'
+import { codeOf } from '../../platform/errors.ts'
 import { checkListen } from '../check/checkSettings.ts'
 import { type ConfigInput, parseConfig } from '../config/config.ts'
-import { InitError } from './readTargets.ts'
+import { CommandError } from './reporting.ts'
 
 const usualPort = 8080
 const portsToTry = 20
@@ -37,7 +38,7 @@ async function isFree(port: number): Promise<boolean> {
 /**
  * Writes a configuration in one step, readable by its owner only where a URL may hold a key.
  *
- * @throws {InitError} it cannot be written.
+ * @throws {CommandError} it cannot be written.
  */
 export async function writeConfigFile(file: string, input: ConfigInput): Promise<void> {
   const { evm = [], solana = [] } = input.chains
@@ -54,9 +55,8 @@ export async function writeConfigFile(file: string, input: ConfigInput): Promise
     }
     await rename(temporary, file)
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
-    throw new InitError(
-      `${file} could not be written (${reason}); expected a folder that is there and can be written`
+    throw new CommandError(
+      `${file} could not be written (${codeOf(error) ?? 'unknown trouble'}); expected a folder that is there and can be written`
     )
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { backOffMs } from '../../platform/concurrency/pause.ts'
-import { MetadataError } from '../../platform/errors.ts'
+import { codeOf, MetadataError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { checkUrl, readAllowHosts } from './checkUrl.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
@@ -174,5 +174,5 @@ async function readListFile(path: string, signal: AbortSignal): Promise<Uint8Arr
 /** A file problem by its code only: the path is in the configuration anyway. */
 function problemOf(error: unknown): string {
   if (error instanceof MetadataError) return error.message
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+  return codeOf(error) ?? 'unreadable'
 }

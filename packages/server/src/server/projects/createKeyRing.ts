@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
-import type { Project, ProjectInput } from '../config/projectsSchema.ts'
+import { present } from '../../platform/present.ts'
+import type { ProjectInput } from '../config/projectsSchema.ts'
 import { createKey, digestKey, type KeyDigest, matchesKey, readConfiguredKey } from './keyDigest.ts'
+import { type ProjectRateLimit, toKeptProject } from './projectsFile.ts'
 
 /** A caller whose credentials are right. */
 export interface Caller {
@@ -12,9 +14,6 @@ export interface Caller {
   /** The project's own quota in place of the common one; `false`: none. Absent: the common one. */
   readonly rateLimit?: ProjectRateLimit
 }
-
-/** A project's own quota; calls with client keys get the usual share of it. `false`: none. */
-export type ProjectRateLimit = NonNullable<Project['rateLimit']>
 
 /** All keys that are in force. */
 export interface KeyRing {
@@ -100,25 +99,11 @@ function digestAll(projects: readonly ProjectInput[]) {
   }
 }
 
-function entriesOf({
-  projectId,
-  serverKey,
-  serverKeys = [],
-  clientKeys = [],
-  rateLimit
-}: ProjectInput): Entry[] {
-  const quota = rateLimit === undefined || rateLimit === null ? {} : { rateLimit }
-  const servers = [...(serverKey == null ? [] : [serverKey]), ...serverKeys].map(configured => ({
-    ...(typeof configured === 'string' ? { key: configured } : configured),
-    caller: { projectId, kind: 'server', ...quota } as const
-  }))
-  const clients = clientKeys.map(configured => ({
-    ...configured,
-    caller: { projectId, kind: 'client', origins: configured.origins, ...quota } as const
-  }))
-  return [...servers, ...clients].map(({ key, expiresAt, caller }) => ({
+function entriesOf(project: ProjectInput): Entry[] {
+  const { projectId, keys, rateLimit } = toKeptProject(project)
+  return keys.map(({ kind, key, origins, expiresAt }) => ({
     digest: readConfiguredKey(key),
-    expiresMs: expiresAt == null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
-    caller
+    expiresMs: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+    caller: { projectId, kind, ...present({ origins, rateLimit }) }
   }))
 }

@@ -6,7 +6,8 @@ import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { quotaRule } from '../config/limitSchemas.ts'
 import { keySchema, projectIdSchema } from '../config/projectsSchema.ts'
-import type { Caller, ProjectRateLimit } from './createKeyRing.ts'
+import type { Caller } from './createKeyRing.ts'
+import type { ProjectRateLimit } from './projectsFile.ts'
 
 /** The project of a key, by a host's own database. */
 export interface VerifiedProject {

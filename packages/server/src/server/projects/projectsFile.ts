@@ -1,12 +1,11 @@
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { ConfigError } from '../../platform/errors.ts'
+import { ConfigError, codeOf } from '../../platform/errors.ts'
 import { present } from '../../platform/present.ts'
 import { isRecord } from '../config/isRecord.ts'
 import { type Project, type ProjectInput, projectsSchema } from '../config/projectsSchema.ts'
 import { parseJson } from '../config/readConfigFile.ts'
 import { describeIssue } from '../config/schemaDocs.ts'
-import type { ProjectRateLimit } from './createKeyRing.ts'
 import { isKeyDigest, keyIdOf } from './keyDigest.ts'
 
 /**
@@ -19,7 +18,7 @@ import { isKeyDigest, keyIdOf } from './keyDigest.ts'
 export async function readProjectsFile(file: string): Promise<readonly Project[]> {
   const name = `projectsFile "${file}"`
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+    const code = codeOf(error) ?? 'unknown trouble'
     throw new ConfigError(
       `${name} could not be read (${code}); expected a file made by \`chain-data project create\``,
       code === 'ENOENT' ? { missing: true } : { unread: true }
@@ -103,6 +102,9 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** A project's own quota; calls with client keys get the usual share of it. `false`: none. */
+export type ProjectRateLimit = NonNullable<Project['rateLimit']>
+
 /** A project with its keys in one list, as `chain-data project` shows and changes it. */
 export interface KeptProject {
   readonly projectId: string
@@ -131,11 +133,11 @@ export interface KeptKey {
 export function toKeptProject({
   projectId,
   serverKey,
-  serverKeys,
-  clientKeys,
+  serverKeys = [],
+  clientKeys = [],
   rateLimit
-}: Project): KeptProject {
-  const serverEntries = [...(serverKey === null ? [] : [serverKey]), ...serverKeys].map(entry =>
+}: ProjectInput): KeptProject {
+  const serverEntries = [...(serverKey == null ? [] : [serverKey]), ...serverKeys].map(entry =>
     typeof entry === 'string' ? { key: entry } : entry
   )
   return {
@@ -148,7 +150,7 @@ export function toKeptProject({
         ...toKeptKey(entry)
       }))
     ],
-    ...(rateLimit === null ? {} : { rateLimit })
+    ...(rateLimit == null ? {} : { rateLimit })
   }
 }
 

@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import { type EndpointPath, transport } from '@chain-data/protocol'
+import { codeOf } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { streamHeaders } from '../http/answers.ts'
 import { callerGone, type HttpAnswer } from '../http/exchange.ts'
@@ -52,7 +53,7 @@ export function createForward(
   return async calls => {
     const answer = await open(calls, true).catch((error: unknown) => {
       if (calls.signal.aborted) throw callerGone()
-      throw unavailable(`the service cannot be reached (${codeOf(error)})`)
+      throw unavailable(`the service cannot be reached (${problemOf(error)})`)
     })
     const { statusCode = 0, headers } = answer
     const kept = Object.fromEntries(
@@ -71,7 +72,7 @@ export function createForward(
       body = await gather(piecesOf(answer, idleTimeoutMs), wholeAnswerChars)
     } catch (error) {
       if (calls.signal.aborted) throw callerGone()
-      throw unavailable(`the service broke off its answer (${codeOf(error)})`)
+      throw unavailable(`the service broke off its answer (${problemOf(error)})`)
     }
     const contentType = { 'content-type': transport.responseContentType }
     return { status: statusCode, headers: { ...contentType, ...kept }, body }
@@ -139,6 +140,11 @@ function isStreamOfEvents(headers: IncomingMessage['headers']): boolean {
   return type.trim() === transport.streamContentType && headers['content-encoding'] === undefined
 }
 
+/** A message may name the address, a code never does. */
+function problemOf(error: unknown): string {
+  return codeOf(error) ?? 'no connection'
+}
+
 class NoAnswer extends Error {
   readonly code = 'NO_ANSWER'
 }
@@ -150,11 +156,6 @@ class Overdue extends Error {
     super(`no ${what} in time`)
     this.code = `${what.toUpperCase()}_TIMEOUT`
   }
-}
-
-/** A message may name the address, a code never does. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'no connection'
 }
 
 /**

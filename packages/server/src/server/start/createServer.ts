@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainState } from '../../model/sync.ts'
 import { createPasswordHider, hidingLogger } from '../../platform/createSecretHider.ts'
-import { ConfigError } from '../../platform/errors.ts'
+import { ConfigError, codeOf } from '../../platform/errors.ts'
 import { createLogger, type Logger } from '../../platform/logger.ts'
 import { describeChain } from '../config/applyPresets.ts'
 import {
@@ -214,7 +214,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     if (operator.port !== null) return openAt(operator.port)
     if (mainPort === 0 || mainPort === 65_535) return openAt(0)
     return openAt(mainPort + 1).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return openAt(0)
+      if (codeOf(error) === 'EADDRINUSE') return openAt(0)
       throw error
     })
   }

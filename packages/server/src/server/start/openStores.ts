@@ -14,7 +14,7 @@ import type { StoreReader } from '../../index/port/store.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { LoginStore } from '../../model/loginFact.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
-import { ConfigError } from '../../platform/errors.ts'
+import { ConfigError, codeOf } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { isFolder, makeFolder, nearestExisting } from '../../platform/makeFolder.ts'
 import type { Config } from '../config/config.ts'
@@ -126,7 +126,7 @@ async function requireWritable(folder: string): Promise<void> {
     await makeFolder(folder)
     await access(folder, constants.W_OK)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+    const code = codeOf(error) ?? 'unknown trouble'
     const existing = nearestExisting(resolve(folder))
     const [found, advice] = (await isFolder(existing))
       ? [code, '']
