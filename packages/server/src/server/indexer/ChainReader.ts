@@ -46,17 +46,18 @@ export interface ChainReaderOptions {
   readonly startBlock: StartBlock
   readonly pollIntervalMs: number
   readonly logger: Logger
-  /** See `FetchAheadOptions`. */
+  /** Blocks fetched or waiting at the same time, at most, and about their bytes. */
   readonly window: number
   readonly maxBytes: number
   /** Blocks between two polls of the head during a long catch-up. */
   readonly roundBlocks: number
-  /** See `FollowOptions`. */
+  /** Newest blocks that an empty index begins with; the older ones follow in a backfill. See `firstBlock`. */
   readonly recentBlocks: number
   /** Time that the node's head may stay below the index before blocks it no longer knows are given up. */
   readonly lowerHeadGraceMs: number
-  /** See `FollowOptions`. */
+  /** Absent: it is no development chain. */
   readonly dev: DevNodes | undefined
+  /** The clock of every pause; tests bring their own. */
   readonly wait: Wait
 }
 

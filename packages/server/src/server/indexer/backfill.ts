@@ -3,31 +3,23 @@ import type { StoreWriter } from '../../index/port/writer.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { type Damage, IndexDamagedError, NodeContradictionError } from '../../platform/errors.ts'
-import type { Logger } from '../../platform/logger.ts'
 import { createCommits } from './createCommits.ts'
 import { explainMissing } from './explainMissing.ts'
-import { BlockFailure, createFetchAhead, defaultMaxBytes, type Wait } from './fetchAhead.ts'
-import { createProgressLog, type IndexCounts } from './indexCounts.ts'
+import { BlockFailure, createFetchAhead, defaultMaxBytes } from './fetchAhead.ts'
+import type { FollowOptions } from './follow.ts'
+import { createProgressLog } from './indexCounts.ts'
 import { createRetryPauses } from './retryPauses.ts'
-import { describeProblem, type StatusBoard } from './status.ts'
+import { describeProblem } from './status.ts'
 
-export interface BackfillOptions {
+export interface BackfillOptions
+  extends Pick<FollowOptions, 'board' | 'counts' | 'logger' | 'signal' | 'window' | 'maxBytes' | 'wait'> {
   readonly source: Pick<EvmSource, 'block' | 'room' | 'settleDispute' | 'oldestBlock'>
   readonly store: Pick<StoreWriter, 'state' | 'blockRef' | 'prependBlocks'>
   readonly chainId: number
   /** Lowest block to add. */
   readonly startBlock: number
-  readonly board: StatusBoard
-  readonly counts: IndexCounts
-  readonly logger: Logger
-  /** Ends the work after the commit under way. */
-  readonly signal: AbortSignal
   /** Called with damage of the index that was met. */
   onDamage(damage: Damage): void
-  /** See `FollowOptions`. */
-  readonly window?: number
-  readonly maxBytes?: number
-  readonly wait?: Wait
 }
 
 /** Interval of the check whether there are blocks to add, and the index is level with its node. */
@@ -93,11 +85,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
       }
       await commits.finish()
     } catch (error) {
-      // The blocks before the one that failed are good.
-      throw await commits.finish().then(
-        () => error,
-        (storeError: unknown) => storeError
-      )
+      throw await commits.finishAfter(error)
     } finally {
       reading.end()
       await ahead.drop()

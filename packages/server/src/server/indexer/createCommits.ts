@@ -17,6 +17,8 @@ export interface Commits {
    * @throws what writing threw.
    */
   finish(): Promise<void>
+  /** The same after a failure elsewhere, since the blocks before it are good. Returns why writing failed, else that failure. */
+  finishAfter(failure: unknown): Promise<unknown>
 }
 
 /**
@@ -76,6 +78,11 @@ export function createCommits(
     underWay.catch(onFailure)
   }
 
+  async function finish(): Promise<void> {
+    await send()
+    await underWay
+  }
+
   return {
     async add(block) {
       if (batch.length === 0) sinceMs = performance.now()
@@ -85,9 +92,11 @@ export function createCommits(
     dropFrom(blockNumber) {
       for (const block of take()) if (block.ref.number < blockNumber) put(block)
     },
-    async finish() {
-      await send()
-      await underWay
-    }
+    finish,
+    finishAfter: failure =>
+      finish().then(
+        () => failure,
+        (storeError: unknown) => storeError
+      )
   }
 }

@@ -54,6 +54,31 @@ function resetAdvice(chainId: number): string {
   return `; run "chain-data reset ${chainId}" to index the chain anew`
 }
 
+/** Reads a block as the indexer does, with its traces or without them. */
+export type FetchBlock = (number: number, isTraced: boolean, signal: AbortSignal) => Promise<BlockRows>
+
+/**
+ * Fetches a stored block anew and puts it in the place of what is stored of it.
+ * @returns false: the index does not have the block any more.
+ * @throws {NodeContradictionError} the node has another block there.
+ */
+export async function fetchInPlace(
+  number: number,
+  damage: Damage,
+  from: {
+    readonly fetchBlock: FetchBlock
+    readonly store: Pick<StoreWriter, 'coversTraces' | 'replaceBlock'>
+    readonly signal: AbortSignal
+  }
+): Promise<boolean> {
+  const { fetchBlock, store, signal } = from
+  const block = await fetchBlock(number, await store.coversTraces(number), signal)
+  const outcome = await store.replaceBlock(packBlocks([block]), damage)
+  if (outcome !== 'other') return outcome !== 'gone'
+  const problem = `block ${number}: the node has another block there than the index`
+  throw new NodeContradictionError(problem, { blockNumber: number, isMissing: true })
+}
+
 /** Damage that is to be healed. */
 interface Kept {
   readonly key: string
@@ -65,8 +90,7 @@ interface Kept {
 
 export function createHealer(options: {
   readonly chainId: number
-  /** Reads a block as the indexer does, with its traces or without them. */
-  readonly fetchBlock: (number: number, isTraced: boolean, signal: AbortSignal) => Promise<BlockRows>
+  readonly fetchBlock: FetchBlock
   readonly board: StatusBoard
   readonly logger: Logger
 }): Healer {
@@ -166,14 +190,8 @@ export function createHealer(options: {
   }
 
   async function replace(number: number, damage: Damage, store: HealedStore, signal: AbortSignal) {
-    const block = await fetchBlock(number, await store.coversTraces(number), signal)
-    const outcome = await store.replaceBlock(packBlocks([block]), damage)
-    if (outcome === 'other') {
-      const problem = `block ${number}: the node has another block there than the index`
-      throw new NodeContradictionError(problem, { blockNumber: number, isMissing: true })
-    }
-    if (outcome === 'gone') return
-    logger.warn('a damaged block was replaced', { blockNumber: number })
+    const isReplaced = await fetchInPlace(number, damage, { fetchBlock, store, signal })
+    if (isReplaced) logger.warn('a damaged block was replaced', { blockNumber: number })
   }
 
   function forget(key: string): void {

@@ -1,53 +1,37 @@
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import { BrokenChecksError } from '../../evm/blocks/verification/blockChecks.ts'
-import type { ChainIdentity } from '../../index/port/status.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
-import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
+import { lowestStart } from '../../model/startBlock.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { ChainDataError, ConfigError, StoreError, StoreLostError } from '../../platform/errors.ts'
-import type { Logger } from '../../platform/logger.ts'
 import {
   type ChainEvent,
   ChainReader,
-  type DevNodes,
+  type ChainReaderOptions,
   defaultRecentBlocks,
   firstBlock
 } from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
 import { explainMissing } from './explainMissing.ts'
-import { BlockFailure, defaultMaxBytes, type Wait } from './fetchAhead.ts'
+import { BlockFailure, defaultMaxBytes } from './fetchAhead.ts'
 import { createProgressLog, type IndexCounts } from './indexCounts.ts'
 import { createPoolWatch, type PoolSource } from './poolWatch.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { describeProblem, type StatusBoard, stalledBy } from './status.ts'
 
-export interface FollowOptions {
+/** Options of a reader that have a default here: 4,096 blocks and 32 MiB ahead, rounds of 2,000 blocks, 30 s of grace. */
+type Tuning = 'window' | 'maxBytes' | 'roundBlocks' | 'recentBlocks' | 'lowerHeadGraceMs' | 'dev' | 'wait'
+
+export interface FollowOptions
+  extends Pick<ChainReaderOptions, 'identity' | 'startBlock' | 'pollIntervalMs' | 'logger'>,
+    Partial<Pick<ChainReaderOptions, Tuning>> {
   readonly source: EvmSource & PoolSource
   readonly store: StoreWriter
-  readonly identity: ChainIdentity
-  /** First block of an empty index; `latest` is found out as long as it is empty. */
-  readonly startBlock: StartBlock
-  readonly pollIntervalMs: number
   readonly board: StatusBoard
   readonly counts: IndexCounts
-  readonly logger: Logger
   /** Ends the work after the commit under way. */
   readonly signal: AbortSignal
-  /** Blocks fetched or waiting at the same time, at most; 4,096. */
-  readonly window?: number
-  /** Bytes of these blocks, at most, about; 32 MiB. */
-  readonly maxBytes?: number
-  /** Newest blocks that an empty index begins with; the older ones follow in a backfill. See `firstBlock`. */
-  readonly recentBlocks?: number
-  /** Blocks between two polls of the head during a long catch-up; 2,000. */
-  readonly roundBlocks?: number
-  /** Time that the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
-  readonly lowerHeadGraceMs?: number
-  /** Absent: it is no development chain. */
-  readonly dev?: DevNodes | undefined
-  /** The clock of every pause; tests bring their own. */
-  readonly wait?: Wait
 }
 
 /**
@@ -248,11 +232,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       }
       await commits.finish()
     } catch (error) {
-      // The blocks before the one that failed are good.
-      const failure = await commits.finish().then(
-        () => error,
-        (storeError: unknown) => storeError
-      )
+      const failure = await commits.finishAfter(error)
       if (signal.aborted) break
       if (failure instanceof StoreError && !(failure instanceof StoreLostError)) throw failure
       const cause = failure instanceof BlockFailure ? failure.cause : failure

@@ -3,7 +3,7 @@ import { createPoolReader } from '../../evm/pool/pool.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
-import { lowestStart, wantedStart } from '../../model/startBlock.ts'
+import { lowestStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
@@ -20,7 +20,7 @@ import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { backfill } from './backfill.ts'
-import { adviseReset, createHealer, type Healer } from './createHealer.ts'
+import { adviseReset, createHealer, type FetchBlock, type Healer } from './createHealer.ts'
 import { type FollowOptions, follow } from './follow.ts'
 import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
@@ -28,7 +28,14 @@ import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.
 import { createRetryPauses } from './retryPauses.ts'
 import { scrubIndex } from './scrubIndex.ts'
 import type { IndexerConfig } from './startIndexer.ts'
-import { createStatusBoard, describeProblem, reportStatus, type StatusBoard, stalledBy } from './status.ts'
+import {
+  createStatusBoard,
+  describeProblem,
+  reportStatus,
+  type StatusBoard,
+  stalledBy,
+  startingStatus
+} from './status.ts'
 import { upgradeIndex } from './upgradeIndex.ts'
 
 export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
@@ -79,14 +86,9 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   // There may be nothing yet, or something that the writer will refuse with a better message.
   const stored = await peek().catch(() => undefined)
   const board = createStatusBoard({
-    chainId: config.chainId,
-    phase: 'starting',
-    indexedFrom: stored?.range?.from ?? lowestStart(config.startBlock),
-    ...wantedStart(config.startBlock),
-    ...(stored?.range === undefined ? {} : { indexedTo: stored.range.to }),
-    backfilled: stored?.backfilled ?? false,
-    degraded: stored?.degraded ?? false,
-    poolCovered: false
+    ...startingStatus(config.chainId, config.startBlock),
+    ...(stored?.range && { indexedFrom: stored.range.from, indexedTo: stored.range.to }),
+    ...(stored && { backfilled: stored.backfilled, degraded: stored.degraded })
   })
   board.watch(options.onStatus)
   options.onStatus(board.read())
@@ -141,7 +143,7 @@ interface Following {
   readonly logger: Logger
   readonly counts: IndexCounts
   readonly healer: Healer
-  readonly fetchBlock: Parameters<typeof createHealer>[0]['fetchBlock']
+  readonly fetchBlock: FetchBlock
 }
 
 /** Waits for the node, opens the store and follows into it, again and again where one of them is lost. */

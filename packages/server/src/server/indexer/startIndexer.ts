@@ -3,7 +3,7 @@ import type { StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import type { RootVerification } from '../../model/rootParts.ts'
-import { lowestStart, type StartBlock, wantedStart } from '../../model/startBlock.ts'
+import type { StartBlock } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
@@ -12,11 +12,13 @@ import { backOffMs } from '../../platform/concurrency/pause.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
 import { createThreads, findThreadEntry, maxWriters, type ThreadEnd, type Threads } from './createThreads.ts'
+import type { FollowOptions } from './follow.ts'
 import { unpackError } from './sentErrors.ts'
-import { dateStall } from './status.ts'
+import { dateStall, startingStatus } from './status.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
-export interface IndexerConfig {
+export interface IndexerConfig
+  extends Pick<FollowOptions, 'lowerHeadGraceMs' | 'roundBlocks' | 'recentBlocks' | 'window'> {
   readonly chainId: number
   /** In order of preference. */
   readonly rpcUrls: readonly NodeEndpoint[]
@@ -35,11 +37,6 @@ export interface IndexerConfig {
   readonly dev?: boolean
   /** Blocks that are held against their headers; absent: none. */
   readonly roots?: RootVerification | undefined
-  /** See `FollowOptions`. */
-  readonly lowerHeadGraceMs?: number
-  readonly roundBlocks?: number
-  readonly recentBlocks?: number
-  readonly window?: number
   /** Bound on one exchange with the node, retries included. */
   readonly rpcTimeoutMs?: number
   /** Time in which the whole index is checked once, in the background; 0 or absent: never. */
@@ -133,15 +130,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   const { store, logger, onStatus, onGenesis, threadEntry, ...rest } = options
   const { writers = createThreads('writer', { logger, most: maxWriters }), decoders, ...config } = rest
   const entry = findThreadEntry('indexerThread', threadEntry)
-  let status: SyncStatus = {
-    chainId: config.chainId,
-    phase: 'starting',
-    indexedFrom: lowestStart(config.startBlock),
-    ...wantedStart(config.startBlock),
-    backfilled: false,
-    degraded: false,
-    poolCovered: false
-  }
+  let status = startingStatus(config.chainId, config.startBlock)
   let figures: NodeFigures | undefined
   let stopped: Promise<void> | undefined
   let restart: NodeJS.Timeout | undefined

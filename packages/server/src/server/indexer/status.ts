@@ -1,4 +1,5 @@
 import type { StoreWriter } from '../../index/port/writer.ts'
+import { lowestStart, type StartBlock, wantedStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { nextStepFor } from '../../nodes/upstreams/upstreamError.ts'
 import { describeResource } from '../../platform/describeCause.ts'
@@ -6,6 +7,14 @@ import { ChainDataError, StoreLostError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { scrubText } from '../../platform/scrubText.ts'
+
+/** Makes the status of a chain of which nothing is known yet. */
+export function startingStatus(chainId: number, startBlock: StartBlock): SyncStatus {
+  return {
+    ...{ chainId, phase: 'starting', indexedFrom: lowestStart(startBlock), ...wantedStart(startBlock) },
+    ...{ backfilled: false, degraded: false, poolCovered: false }
+  }
+}
 
 /** `undefined` takes an optional member away. */
 type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name] | undefined }

@@ -1,9 +1,7 @@
 import type { StoreWriter } from '../../index/port/writer.ts'
-import type { BlockRows } from '../../index/record/encodeBlock.ts'
-import { packBlocks } from '../../index/record/packBlocks.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { type FetchBlock, fetchInPlace } from './createHealer.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { describeProblem, type StatusBoard } from './status.ts'
 
@@ -21,7 +19,7 @@ const logEveryMs = 60_000
  */
 export async function upgradeIndex(options: {
   readonly store: Pick<StoreWriter, 'state' | 'replaceBlock' | 'coversTraces'>
-  readonly fetchBlock: (number: number, isTraced: boolean, signal: AbortSignal) => Promise<BlockRows>
+  readonly fetchBlock: FetchBlock
   readonly board: StatusBoard
   readonly logger: Logger
   readonly signal: AbortSignal
@@ -41,12 +39,7 @@ export async function upgradeIndex(options: {
 
   async function rewrite(number: number): Promise<void> {
     const startedMs = performance.now()
-    const block = await fetchBlock(number, await store.coversTraces(number), signal)
-    const damage = { part: 'block', block: number } as const
-    if ((await store.replaceBlock(packBlocks([block]), damage)) === 'other') {
-      const problem = `block ${number}: the node has another block there than the index`
-      throw new NodeContradictionError(problem, { blockNumber: number, isMissing: true })
-    }
+    await fetchInPlace(number, { part: 'block', block: number }, { fetchBlock, store, signal })
     if (startedMs - loggedMs > logEveryMs) {
       logger.info('blocks of an older version get checksums', { blockNumber: number })
       loggedMs = startedMs

@@ -1,12 +1,11 @@
 import type { StoreReader } from '../../index/port/store.ts'
 import type { Hash } from '../../model/evm.ts'
-import { lowestStart, type StartBlock, wantedStart } from '../../model/startBlock.ts'
+import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import { pause } from '../../platform/concurrency/pause.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createStatusBoard, type StatusBoard } from './status.ts'
-import { createWriterView, readProgress } from './writerView.ts'
+import { createStatusBoard, startingStatus } from './status.ts'
+import { readProgress, showWriter } from './writerView.ts'
 
 export interface WatchedChain {
   readonly chainId: number
@@ -43,62 +42,34 @@ export function watchWriters(
   const everyMs = options.lookEveryMs ?? lookEveryMs
   const silentMs = options.silentAfterMs ?? silentAfterMs
   const stopping = new AbortController()
-  const watched = chains.map(chain =>
-    watchChain(chain, { silentAfterMs: silentMs, logger: options.logger, stopped: stopping.signal })
-  )
-
+  const { signal } = stopping
+  const { logger } = options
   const permits = createPermits(inUse => inUse < looksAtOnce)
-  /** Each chain waits for itself, so that one that hangs holds up one permit and no other chain. */
-  async function keepLooking(look: () => Promise<void>): Promise<void> {
-    while (!stopping.signal.aborted) {
-      // It rejects at the end only: each look catches what goes wrong.
-      await permits.run(look, stopping.signal).catch(() => undefined)
-      await pause(everyMs, stopping.signal)
-    }
-  }
-  for (const { look } of watched) void keepLooking(look)
-
-  return {
-    statuses: watched.map(({ board }) => board.read),
-    stop: () => stopping.abort()
-  }
-}
-
-function watchChain(
-  { chainId, reader, startBlock, onGenesis }: WatchedChain,
-  {
-    silentAfterMs,
-    logger,
-    stopped
-  }: { readonly silentAfterMs: number; readonly logger: Logger; readonly stopped: AbortSignal }
-): { readonly board: StatusBoard; look(): Promise<void> } {
-  const board = createStatusBoard({
-    ...{ chainId, phase: 'starting', waiting: true, indexing: false },
-    ...{ indexedFrom: lowestStart(startBlock), ...wantedStart(startBlock) },
-    ...{ backfilled: false, degraded: false, poolCovered: false }
-  })
-  const show = createWriterView({
-    ...{ board, startBlock: lowestStart(startBlock), silentAfterMs },
-    silentProblem: `this process does not index, and none that does has said for more than ${silentAfterMs} ms how it stands`,
-    ...(onGenesis === undefined ? {} : { onGenesis })
-  })
-  let isFailing = false
-  return {
-    board,
-    async look() {
-      try {
-        const stored = await readProgress(reader)
-        if (stopped.aborted) return
-        show(stored)
-        if (isFailing) logger.info('the store can be read again', { chainId })
-        isFailing = false
-      } catch (error) {
-        if (stopped.aborted) return
+  const boards = chains.map(({ chainId, reader, startBlock, onGenesis }) => {
+    const starting = startingStatus(chainId, startBlock)
+    const board = createStatusBoard({ ...starting, waiting: true, indexing: false })
+    let isFailing = false
+    // Each chain waits for itself, so that one that hangs holds up one permit and no other chain.
+    showWriter({
+      ...{ board, startBlock: lowestStart(startBlock), silentAfterMs: silentMs, everyMs },
+      silentProblem: `this process does not index, and none that does has said for more than ${silentMs} ms how it stands`,
+      ...(onGenesis === undefined ? {} : { onGenesis }),
+      peek: () => permits.run(() => readProgress(reader), signal),
+      onRead(error) {
         // It may be back at the next read; until then no writer is heard.
-        if (!isFailing) logger.warn('the store cannot be read', { chainId, error })
-        isFailing = true
-        show(undefined, error)
-      }
-    }
+        if (error !== undefined && !isFailing) logger.warn('the store cannot be read', { chainId, error })
+        if (error === undefined && isFailing) logger.info('the store can be read again', { chainId })
+        isFailing = error !== undefined
+      },
+      signal
+    }).catch((error: unknown) =>
+      logger.error('what another indexer says cannot be shown', { chainId, error })
+    )
+    return board
+  })
+
+  return {
+    statuses: boards.map(board => board.read),
+    stop: () => stopping.abort()
   }
 }

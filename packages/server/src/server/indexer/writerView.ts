@@ -118,23 +118,29 @@ function indexFacts({ range, backfilled, degraded }: StoredProgress, startBlock:
   return { indexedFrom: range?.from ?? startBlock, indexedTo: range?.to, backfilled, degraded }
 }
 
-const lookEveryMs = 100
-
 /**
  * Shows the other process or thread that writes the index on the board, as `createWriterView` does.
+ * @param options.onRead - called after each read, with its failure if it failed.
  * @returns when `signal` is aborted; the board stays as it is then.
  */
 export async function showWriter({
   peek,
+  everyMs = 100,
+  onRead = () => undefined,
   signal,
   ...view
 }: Omit<WriterViewOptions, 'silentProblem'> & {
+  /** Absent: that it holds the writer's lock. */
+  readonly silentProblem?: string
   peek(): Promise<StoredProgress | undefined>
+  /** Pause between two reads; 100 ms. */
+  readonly everyMs?: number
+  onRead?(failure: unknown): void
   readonly signal: AbortSignal
 }): Promise<void> {
   const show = createWriterView({
-    ...view,
-    silentProblem: `another process or thread holds the writer's lock of this chain, but has not said for more than ${view.silentAfterMs} ms how it stands`
+    silentProblem: `another process or thread holds the writer's lock of this chain, but has not said for more than ${view.silentAfterMs} ms how it stands`,
+    ...view
   })
   while (!signal.aborted) {
     let failure: unknown
@@ -144,6 +150,7 @@ export async function showWriter({
     })
     if (signal.aborted) return
     show(stored, failure)
-    await pause(lookEveryMs, signal)
+    onRead(failure)
+    await pause(everyMs, signal)
   }
 }
