@@ -1,11 +1,4 @@
-import {
-  type Backfill,
-  type ChainState,
-  type Integrity,
-  type SolanaState,
-  type SyncStatus,
-  showIntegrity
-} from '../../../model/sync.ts'
+import { type ChainState, type Integrity, type SolanaState, showIntegrity } from '../../../model/sync.ts'
 import { present } from '../../../platform/present.ts'
 
 /**
@@ -102,62 +95,35 @@ export interface StatusCharts {
   }[]
 }
 
+/** Members of the state of a chain that are shown as they are. */
+const shown = [
+  ...(['chainId', 'phase', 'ready', 'backfilled', 'head', 'headAgeSeconds', 'finalized'] as const),
+  ...(['backfill', 'lagBlocks', 'headBelowIndexBlocks', 'degraded', 'stalledSeconds'] as const),
+  ...(['poolCovered', 'rollingBackTo', 'waiting', 'indexing', 'problem'] as const)
+] satisfies (keyof ChainState)[]
+
+type ShownState = Pick<ChainState, (typeof shown)[number]>
+
 /** State of one EVM chain as `/health/ready` shows it. What is not known is absent. */
-export interface EvmChainHealth {
-  readonly chainId: number
-  readonly phase: SyncStatus['phase']
-  /** Histories are answered, as `svc_getSyncStatus` has it. */
-  readonly ready: boolean
-  /** The blocks that histories wait for are indexed. */
-  readonly backfilled: boolean
-  readonly head?: number
-  /** Time since the timestamp of the head block. */
-  readonly headAgeSeconds?: number
-  readonly finalized?: number
+export interface EvmChainHealth extends ShownState {
   /** Absent, like `indexedTo`, while nothing is indexed. */
   readonly indexedFrom?: number
   readonly indexedTo?: number
-  /** Blocks older than the index that are being added; absent where there are none to add. */
-  readonly backfill?: Backfill
-  readonly lagBlocks?: number
-  /** Blocks by which the head is below the index: the node went back. */
-  readonly headBelowIndexBlocks?: number
-  readonly degraded: boolean
-  /** How long the chain has been stalled, or its pool unseen, so that histories are refused. */
-  readonly stalledSeconds?: number
-  /** The node shows its whole transaction pool. */
-  readonly poolCovered: boolean
   /** Seconds since the last poll of the pool. */
   readonly poolAgeSeconds?: number
-  readonly rollingBackTo?: number
-  /** Another server on the same store indexes the chain: all of this is reported by that one. */
-  readonly waiting?: true
-  /** This server only answers: it never takes the place of the one that indexes. */
-  readonly indexing?: false
-  readonly problem?: string
   /** Result of checking the index against its checksums; absent where another server indexes the chain. */
   readonly integrity?: Integrity
 }
 
 /** @param nowMs - `Date.now()`, which the age of the pool is counted to. */
 export function toChainHealth(state: ChainState, nowMs: number): EvmChainHealth {
-  const { chainId, phase, ready, backfilled, degraded, poolCovered, poolSeenAtMs } = state
-  const { head, headAgeSeconds, finalized, indexedFrom, indexedTo, lagBlocks, headBelowIndexBlocks } = state
-  const { stalledSeconds, rollingBackTo, waiting, indexing, problem, integrity, backfill } = state
+  const { indexedFrom, indexedTo, poolSeenAtMs, integrity } = state
   return {
-    ...{ chainId, phase, ready, backfilled },
+    ...(present(Object.fromEntries(shown.map(name => [name, state[name]]))) as ShownState),
+    ...(indexedTo === undefined ? {} : { indexedFrom, indexedTo: indexedTo.number }),
     ...present({
-      ...{ head, headAgeSeconds, finalized },
-      indexedFrom: indexedTo === undefined ? undefined : indexedFrom,
-      indexedTo: indexedTo?.number,
-      ...{ backfill, lagBlocks, headBelowIndexBlocks }
-    }),
-    ...{ degraded, poolCovered },
-    ...present({
-      stalledSeconds,
       poolAgeSeconds:
         poolSeenAtMs === undefined ? undefined : Math.max(0, Math.round((nowMs - poolSeenAtMs) / 1_000)),
-      ...{ rollingBackTo, waiting, indexing, problem },
       integrity: integrity && showIntegrity(integrity)
     })
   }
