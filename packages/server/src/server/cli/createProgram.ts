@@ -22,6 +22,15 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     .description('Account history and holdings of EVM chains and Solana over JSON-RPC.')
     .version(packageFile.version)
 
+  /** Adds a command that asks a running server. */
+  const asking = (name: string) =>
+    program
+      .command(name)
+      .option('-c, --config <file>', 'the configuration of the server: its address, and a project with a key')
+      .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
+      .option('-p, --project <projectId>', 'ask as this project', readProjectId)
+      .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
+
   program
     .command('init')
     .description('check nodes, write a configuration that fits them and a key, and show the first call')
@@ -95,15 +104,10 @@ Exit code: 0 when it is done or there was no index, 1 when it is not done, 2 for
     )
     .action(reporting(reset))
 
-  program
-    .command('verify')
+  asking('verify')
     .description('prove that the history of an account is complete and unaltered, or name what is not')
     .argument('<chainId>', 'the EVM chain', readChainId)
     .argument('<address>', 'the account: 0x and 40 digits of hex', readAddress)
-    .option('-c, --config <file>', 'the configuration of the server: its address, and a project with a key')
-    .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
-    .option('-p, --project <projectId>', 'ask as this project', readProjectId)
-    .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
     .option('--roots', 'have each block of the account read again and held against its header')
     .option('--json', 'print the certificate as one JSON object in place of tables')
     .addHelpText(
@@ -122,15 +126,10 @@ certificate: wrong usage, a wrong configuration, or a server that gives none.`
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : noCertificateExit))
     .action(reporting(verify, noCertificateExit))
 
-  program
-    .command('watch')
+  asking('watch')
     .description('print every change of the history of an account while it happens, reorgs included')
     .argument('<chainId>', 'the EVM chain', readChainId)
     .argument('<address...>', 'the accounts, 1 to 100: each 0x and 40 digits of hex', readAddresses)
-    .option('-c, --config <file>', 'the configuration of the server: its address, and a project with a key')
-    .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
-    .option('-p, --project <projectId>', 'ask as this project', readProjectId)
-    .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
     .option('--after <cursor>', 'begin after the event with this cursor, or after an x-chain-data-cursor')
     .option('--json', 'print each event as one JSON object on a line, with its cursor')
     .addHelpText(

@@ -6,17 +6,13 @@ import { quotaRule } from './limitSchemas.ts'
 /** Keys of each kind that a project may have: whoever sends a wrong one has all of them tried. */
 export const mostKeys = 100
 
+const printable = z.string().regex(/^[^\p{Cc}]+$/u)
+
 /** RFC 7617: a password may not hold control characters. */
-export const keySchema = z
-  .string()
-  .max(512)
-  .regex(/^[^\p{Cc}]+$/u)
+export const keySchema = printable.max(512)
 
 /** An operator's name for a key: shown by `chain-data project list`, never sent by callers. */
-export const keyNameSchema = z
-  .string()
-  .max(64)
-  .regex(/^[^\p{Cc}]+$/u)
+export const keyNameSchema = printable.max(64)
 
 /** As the `Origin` header of a web page has it. */
 export const originSchema = z
