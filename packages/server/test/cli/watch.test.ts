@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { examples } from '@chain-data/protocol/examples'
 import { afterEach, describe, expect, it } from 'vitest'
-import { formatEvent } from '../../src/server/cli/watch.ts'
+import { formatEvent } from '../../src/server/cli/formatEvent.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { type RunningCommand, runCommand } from './runCommand.ts'
 

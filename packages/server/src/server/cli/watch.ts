@@ -1,6 +1,6 @@
-import type { AddressEvent } from '@chain-data/protocol'
 import { findServer, type ServerOptions } from './findServer.ts'
 import { type FollowedEvent, followChanges } from './followChanges.ts'
+import { formatEvent } from './formatEvent.ts'
 import { asciiJson, clearRest, oneLine } from './terminal.ts'
 
 /**
@@ -31,26 +31,4 @@ function printText({ event }: FollowedEvent): void {
   const line = oneLine(formatEvent(event))
   if (event.kind !== 'synced') process.stdout.write(`${line}${isTTY ? clearRest : ''}\n`)
   else if (isTTY) process.stdout.write(`${line}${clearRest}\r`)
-}
-
-/** One event as a line: what happened, the transaction, its block, and what it moved. */
-export function formatEvent(event: AddressEvent): string {
-  const kind = event.kind.padEnd(11)
-  switch (event.kind) {
-    case 'synced':
-      return `${kind} up to block ${event.head.blockNumber}`
-    case 'removed': {
-      const why = event.replacedBy === undefined ? event.reason : `${event.reason} by ${event.replacedBy}`
-      return `${kind} ${event.hash}  ${why}`
-    }
-    case 'final':
-      return `${kind} ${event.hash}  block ${event.block.blockNumber}`
-    default: {
-      const { hash, from, to = 'a new contract', value, status } = event.record
-      const place =
-        event.block === undefined ? (status === 0 ? 'queued' : 'pending') : `block ${event.block.blockNumber}`
-      const failed = status === 4 ? ', failed' : ''
-      return `${kind} ${hash}  ${place}${failed}  ${from} to ${to}  ${BigInt(value)} wei`
-    }
-  }
 }

@@ -65,7 +65,7 @@ export interface ChainReaderOptions {
  * The nodes of a development chain, which may go back to any block at any time: none is final. A single node that names a
  * lower head is believed at once; of several, one may lag.
  */
-export type DevNodes = 'oneNode' | 'manyNodes'
+type DevNodes = 'oneNode' | 'manyNodes'
 
 /** The end of a round; `behind`: there is more to read at once. */
 type Round = 'level' | 'behind' | 'waiting'

@@ -3,7 +3,7 @@ import type { WriterReport } from '../../index/port/status.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createStatusBoard } from './status.ts'
-import { createWriterView, type StoredProgress, showWriter } from './writerView.ts'
+import { type StoredProgress, showWriter } from './writerView.ts'
 
 const genesisHash: Hash = `0x${'6e'.repeat(32)}`
 const blockAt = (number: number) => ({ number, hash: `0x${'00'.repeat(32)}` as const })
@@ -104,9 +104,15 @@ const goingBack: SyncStatus = {
   ...{ poolCovered: false, rollingBackTo: 3 }
 }
 
-it('of a writer that has gone silent nobody is told how far it goes back', () => {
+it('of a writer that has gone silent nobody is told how far it goes back', async () => {
   const board = createStatusBoard(goingBack)
-  createWriterView({ ...impatient, board, silentProblem: 'nothing was said' })(undefined)
+  const over = new AbortController()
+  await showWriter({
+    ...{ ...impatient, board, silentProblem: 'nothing was said' },
+    peek: async () => undefined,
+    onRead: () => over.abort(),
+    signal: over.signal
+  })
   const { rollingBackTo, ...rest } = goingBack
   expect(rollingBackTo).toBe(3)
   expect(board.read()).toEqual({

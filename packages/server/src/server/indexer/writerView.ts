@@ -39,7 +39,7 @@ export async function readProgress(
   }
 }
 
-export interface WriterViewOptions {
+interface WriterViewOptions {
   readonly board: StatusBoard
   /** First block of an index that is empty yet. */
   readonly startBlock: number
@@ -56,7 +56,7 @@ export interface WriterViewOptions {
  *
  * @returns to be called after every read of the store, with its result, or its failure.
  */
-export function createWriterView({
+function createWriterView({
   board,
   startBlock,
   silentAfterMs,
