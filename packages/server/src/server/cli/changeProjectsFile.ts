@@ -4,8 +4,10 @@ import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
 import { acquireWriterLock, type WriterLock } from '../../index/sqlite/lock.ts'
 import { ConfigError, codeOf, StoreError } from '../../platform/errors.ts'
 import { loadProjects, type Project } from '../config/config.ts'
-import { ProjectEditError } from '../projects/editProjects.ts'
+import { addKey, ProjectEditError } from '../projects/editProjects.ts'
+import { createKey, digestKey, formatKeyDigest, keyIdOf } from '../projects/keyDigest.ts'
 import {
+  type KeptKey,
   type KeptProject,
   readProjectsFile,
   toKeptProject,
@@ -73,6 +75,30 @@ function reasonOf(error: unknown): string {
   // Of the lock.
   if (error instanceof StoreError) return error.message
   return codeOf(error) ?? 'unknown trouble'
+}
+
+/**
+ * Makes a server key of a project and keeps its digest in a projects file, which is made where it is missing.
+ *
+ * @returns the key, which is nowhere else.
+ */
+export async function createServerKey(projectId: string, file: string): Promise<string> {
+  const nowMs = Date.now()
+  const { secret, kept } = makeKey()
+  const key: KeptKey = { kind: 'server', createdAt: new Date(nowMs).toISOString(), ...kept }
+  await changeProjectsFile(file, projects => ({
+    projects: addKey(projects, { projectId, key, nowMs }),
+    result: undefined
+  }))
+  return secret
+}
+
+/** A new key, and what is kept of it. */
+export function makeKey(): { readonly secret: string; readonly kept: Pick<KeptKey, 'key' | 'id'> } {
+  const secret = createKey()
+  const digest = formatKeyDigest(digestKey(secret))
+  const id = keyIdOf(digest)
+  return { secret, kept: { ...(id === undefined ? {} : { id }), key: digest } }
 }
 
 /** Options that name projects. */

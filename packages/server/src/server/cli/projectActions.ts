@@ -11,10 +11,10 @@ import {
   changeProjectsFile,
   findProjects,
   findProjectsFile,
+  makeKey,
   type ProjectsPlace,
   requireNotConfigured
 } from './changeProjectsFile.ts'
-import { makeKey } from './createServerKey.ts'
 import { type Column, formatTable } from './terminal.ts'
 
 // Each action throws a ProjectEditError for what cannot be done, a ConfigError for a wrong configuration or file.
