@@ -7,8 +7,9 @@
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
  * headers with others, `-- ingest --threads` numbers of threads that decode, `-- ingest --log` a log of changes that holds
  * all blocks with one that holds few, `-- store --log` the writer with the log and with none, `-- store --partitions` pages of PostgreSQL
- * in few and many partitions, `-- store --restart` starts of a server over a large index, `-- http --checks` pages whose stored bytes are
- * checked with others; these keep nothing. `-- ingest --latency 50` has the recorded node answer 50 ms later, and keeps nothing either.
+ * in few and many partitions, `-- store --citus` Citus with plain PostgreSQL, `-- store --restart` starts of a server over a large
+ * index, `-- http --checks` pages whose stored bytes are checked with others; these keep nothing. `-- ingest --latency 50` has the recorded
+ * node answer 50 ms later, and keeps nothing either.
  * `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
  */
@@ -35,6 +36,7 @@ import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
 import { benchSolanaHistory } from './solanaHistory/benchSolanaHistory.ts'
 import { benchChangeLog } from './store/benchChangeLog.ts'
+import { benchCitus } from './store/benchCitus.ts'
 import { benchPartitions } from './store/benchPartitions.ts'
 import { benchRestart } from './store/benchRestart.ts'
 import { benchStore } from './store/benchStore.ts'
@@ -52,6 +54,7 @@ const { values, positionals: wanted } = parseArgs({
     threads: { type: 'boolean', default: false },
     log: { type: 'boolean', default: false },
     partitions: { type: 'boolean', default: false },
+    citus: { type: 'boolean', default: false },
     checks: { type: 'boolean', default: false },
     restart: { type: 'boolean', default: false },
     latency: { type: 'string', default: '0' },
@@ -87,6 +90,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
     if (values.log) return benchChangeLog(out)
     if (values.partitions) return benchPartitions(out)
     if (values.restart) return benchRestart(out, Number(values.transactions))
+    if (values.citus) return benchCitus(out)
     return benchStore(out, { write, transactions: Number(values.transactions), only: engine })
   },
   streams: benchStreams
@@ -99,8 +103,8 @@ for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  const { against, latency, roots, threads, log, partitions, checks, restart } = values
-  const isOther = [roots, threads, log, partitions, checks, restart, latency !== '0'].includes(true)
+  const { against, latency, roots, threads, log, partitions, citus, checks, restart } = values
+  const isOther = [roots, threads, log, partitions, citus, checks, restart, latency !== '0'].includes(true)
   const isKept = name === 'remote' || (against === undefined && !isOther)
   if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)

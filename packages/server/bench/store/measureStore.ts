@@ -150,7 +150,8 @@ function createQueries() {
   }
 }
 
-async function timePage(reader: StoreReader, address: Address): Promise<number> {
+/** Milliseconds that the newest 100 of an account take, from the opening of the snapshot on. */
+export async function timePage(reader: StoreReader, address: Address): Promise<number> {
   const startedMs = performance.now()
   const snapshot = await reader.openSnapshot()
   try {
