@@ -7,6 +7,8 @@ import { commitChain } from '../../src/index/test/commitChain.ts'
 import { expectedHistory } from '../../src/index/test/expectedHistory.ts'
 import { openOwnPostgresReader } from '../../src/index/test/openOwnPostgresReader.ts'
 import { readHistory, withSnapshot } from '../../src/index/test/readAll.ts'
+import { checkPostgres } from '../../src/server/check/checkPostgres.ts'
+import { parseConfig } from '../../src/server/config/config.ts'
 import { type Citus, startCitus } from '../support/startCitus.ts'
 import type { Postgres } from '../support/startPostgres.ts'
 import { queryOnce } from '../support/startPostgres.ts'
@@ -27,13 +29,24 @@ afterAll(() => citus?.stop())
 
 const open = (chainId: number) => openPostgresWriter(url, { chainId, genesisHash }, { lockWaitMs: 20_000 })
 
-async function historyOf(chainId: number) {
-  const reader = await openOwnPostgresReader([url], chainId)
+async function historyOf(chainId: number, there = url) {
+  const reader = await openOwnPostgresReader([there], chainId)
   try {
     return await withSnapshot(reader, snapshot => readHistory(snapshot, alice))
   } finally {
     await reader.close()
   }
+}
+
+/** What `chain-data check` says about the shape of a database. */
+async function shapeOf(store: string) {
+  const evm = [1, 2].map(chainId => ({ chainId, rpcUrls: ['http://127.0.0.1:1'] }))
+  const config = parseConfig({
+    store,
+    projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+    chains: { evm }
+  })
+  return (await checkPostgres(config, store)).find(({ check }) => check === 'shape')
 }
 
 /** Host of the node that has the schema. */
@@ -48,8 +61,40 @@ test('two chains are put on two nodes, and what belongs to no chain on none', as
   const nodes = [await nodeOf(1), await nodeOf(2)].toSorted()
   expect(nodes).toEqual(citus.workers.map(({ socketFolder }) => socketFolder).toSorted())
   for (const writer of writers) await writer.close()
-  expect((await readServerFacts(url, [1, 2])).citus).toMatchObject({
-    ...{ isCoordinator: true, shardsBySchema: true, nodes: 2 }
+  const found =
+    /^Citus [\d.-]+ with schema sharding, 2 nodes that take schemas; chain_data_1 on .+, chain_data_2 on .+$/
+  expect(await shapeOf(url)).toMatchObject({ state: 'ok', found: expect.stringMatching(found) })
+})
+
+test('without schema sharding a chain stays on the coordinator and is served there, and check warns', async () => {
+  const there = await citus.createDatabase()
+  const set = (change: string) =>
+    queryOnce(there, `ALTER DATABASE ${new URL(there).pathname.slice(1)} ${change}`)
+  await set('SET citus.enable_schema_based_sharding = off')
+  const writer = await openPostgresWriter(there, { chainId: 1, genesisHash })
+  await commitChain(writer, blocks)
+  await writer.close()
+  expect(await historyOf(1, there)).toEqual(expectedHistory(blocks, alice))
+  expect(await shapeOf(there)).toMatchObject({
+    state: 'warning',
+    found: expect.stringMatching(
+      / without schema sharding, 2 nodes that take schemas; no chain is on one of them$/
+    ),
+    advice: 'for new chains: ALTER ROLE <user> SET citus.enable_schema_based_sharding = on'
+  })
+  await set('SET citus.enable_schema_based_sharding = on')
+  const takesNone = ({ socketFolder }: Postgres) =>
+    `SELECT citus_set_node_property('${socketFolder}', 5432, 'shouldhaveshards', false)`
+  await queryOnce(there, ...citus.workers.map(takesNone))
+  expect(await shapeOf(there)).toMatchObject({
+    state: 'warning',
+    found: expect.stringMatching(/ with schema sharding, 0 nodes/),
+    advice: "for new chains: SELECT citus_add_node('<host>', 5432)"
+  })
+  const [worker] = citus.workers as readonly [Postgres, ...Postgres[]]
+  expect(await shapeOf(worker.urlOfSame(there))).toMatchObject({
+    state: 'error',
+    found: expect.stringMatching(/^a worker of Citus/)
   })
 })
 
@@ -81,7 +126,9 @@ test('while a node is away only its own chain stalls, and goes on once it is bac
   const writers = { stalled: await open(1), other: await open(2) }
   await away.crash()
   await expect(commitChain(writers.stalled, blocks.slice(5, 10))).rejects.toMatchObject({ retryable: true })
+  await expect(historyOf(1)).rejects.toMatchObject({ retryable: true })
   await commitChain(writers.other, blocks.slice(5))
+  expect(await historyOf(2)).toEqual(expectedHistory(blocks, alice))
   await away.start()
   await writers.stalled.close()
   const again = await open(1)
@@ -89,7 +136,7 @@ test('while a node is away only its own chain stalls, and goes on once it is bac
   await commitChain(again, blocks.slice(5))
   await again.close()
   await writers.other.close()
-  for (const chainId of [1, 2]) expect(await historyOf(chainId)).toEqual(expectedHistory(blocks, alice))
+  expect(await historyOf(1)).toEqual(expectedHistory(blocks, alice))
 })
 
 test('a later step of the schema runs on tables that are on a node', async () => {

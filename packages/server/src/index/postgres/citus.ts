@@ -25,7 +25,7 @@ export async function isDistributed(client: Client, schema: string): Promise<boo
 
 /**
  * Puts the schema of a chain that was just made on a node, where the user has schema-based sharding on. A chain that has blocks
- * stays where it is: an operator moves it, with its indexer stopped.
+ * stays where it is: an operator moves it, with its indexer stopped. A failure leaves a transaction open: drop the client.
  */
 export async function distribute(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query(
@@ -33,15 +33,9 @@ export async function distribute(client: Client, schema: string): Promise<void> 
        AND NOT EXISTS (SELECT FROM meta) AS "mayMove"`
   )
   if (rows[0]?.mayMove !== true || (await isDistributed(client, schema))) return
-  await client.query('BEGIN')
-  try {
-    await client.query('SET LOCAL citus.enable_unsafe_triggers = on')
-    await client.query('SELECT citus_schema_distribute($1)', [schema])
-    await client.query('COMMIT')
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {})
-    throw error
-  }
+  await client.query('BEGIN; SET LOCAL citus.enable_unsafe_triggers = on')
+  await client.query('SELECT citus_schema_distribute($1)', [schema])
+  await client.query('COMMIT')
 }
 
 /** What a database of Citus says about itself. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { patient } from '../../../../../.config/patience.ts'
 import { startDatabaseDoor } from '../../../test/support/startDatabaseDoor.ts'
-import { createTestDatabase } from '../../../test/support/startPostgres.ts'
+import { createTestDatabase, isOnCitus } from '../../../test/support/startPostgres.ts'
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { StoreInUseError } from '../port/writer.ts'
@@ -256,16 +256,21 @@ describe('an earlier term', () => {
     const lock = await connect(url, 'check')
     await lock.query(`BEGIN; LOCK TABLE ${schema}.undo IN EXCLUSIVE MODE`)
     const commit = commitChain(writer, blocks.slice(1))
-    const blockedOn = (what: string) =>
-      expect.poll(() => one(`SELECT count(*)::int FROM pg_locks WHERE NOT granted AND ${what}`), soon).toBe(1)
-    await blockedOn(`relation = '${schema}.undo'::regclass`)
+    const blocked = (found: string) =>
+      expect.poll(() => one(`SELECT count(*)::int FROM ${found}`), soon).toBe(1)
+    await blocked(`pg_locks WHERE NOT granted AND relation = '${schema}.undo'::regclass`)
     const takingOver = connect(url, 'check').then(async client => {
       await client.query(`UPDATE ${schema}.leader SET term = term + 1`)
       const { rows } = await client.query(`SELECT count(*)::int AS n FROM ${schema}.block`)
       await client.end()
       return rows[0]?.n
     })
-    await blockedOn(`locktype = 'transactionid'`)
+    // A node of Citus has the row, and its locks are not the coordinator's.
+    await blocked(
+      isOnCitus
+        ? `citus_lock_waits WHERE blocked_statement LIKE 'UPDATE %leader%'`
+        : `pg_locks WHERE NOT granted AND locktype = 'transactionid'`
+    )
     await lock.query('ROLLBACK')
     await lock.end()
     await commit
@@ -312,6 +317,14 @@ describe('a server that says nothing', () => {
     )
     process.kill(pid, 'SIGSTOP')
     await writer.close().finally(() => process.kill(pid, 'SIGCONT'))
+  })
+
+  test('is told as such where it is lost before the index is open', async () => {
+    const door = await startDatabaseDoor(url, piece =>
+      piece.includes('enable_schema_based_sharding') ? 'cut' : 'pass'
+    )
+    await expect(openPostgresWriter(door.url, testIdentity)).rejects.toThrow(StoreUnavailableError)
+    await door.close()
   })
 
   test('keeps nobody waiting whom it has let in', async () => {

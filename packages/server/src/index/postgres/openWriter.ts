@@ -7,7 +7,7 @@ import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
 import { distribute } from './citus.ts'
 import { listenForDamage } from './damageChannel.ts'
 import type { Client } from './driver.ts'
-import { connect, drop, noSuchDatabase, sqlStateOf } from './driver.ts'
+import { connect, drop, noSuchDatabase, sqlStateOf, toStoreError } from './driver.ts'
 import { hasSchema, keepAside } from './keepAside.ts'
 import { beginTerm, takeLeadership } from './lock.ts'
 import { rollbacksNow } from './meta.ts'
@@ -83,7 +83,8 @@ export async function openPostgresWriter(
     return await openIndex(client, session, identity, { ...defaultLayout, ...layout })
   } catch (error) {
     drop(client)
-    throw error
+    signal?.throwIfAborted()
+    throw toStoreError(error)
   }
 }
 

@@ -86,8 +86,10 @@ function shapeFinding({ citus }: ServerFacts): Finding {
   }
   const places = placed.map(({ schema, node }) => `${schema} on ${node}`)
   const found = `Citus ${version} ${shardsBySchema ? 'with' : 'without'} schema sharding, ${nodes} nodes that take schemas; ${places.join(', ') || 'no chain is on one of them'}`
-  const advice = 'for new chains: ALTER ROLE <user> SET citus.enable_schema_based_sharding = on'
-  return warnUnless(shardsBySchema, check, found, advice)
+  const advice = shardsBySchema
+    ? "for new chains: SELECT citus_add_node('<host>', 5432)"
+    : 'for new chains: ALTER ROLE <user> SET citus.enable_schema_based_sharding = on'
+  return warnUnless(shardsBySchema && nodes > 0, check, found, advice)
 }
 
 function writeFinding(facts: ServerFacts): Finding {
