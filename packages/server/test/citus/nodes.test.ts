@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
+import { connect } from '../../src/index/postgres/driver.ts'
 import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
 import { migrations } from '../../src/index/postgres/schema.ts'
 import { readServerFacts } from '../../src/index/postgres/serverFacts.ts'
@@ -62,7 +64,7 @@ test('two chains are put on two nodes, and what belongs to no chain on none', as
   expect(nodes).toEqual(citus.workers.map(({ socketFolder }) => socketFolder).toSorted())
   for (const writer of writers) await writer.close()
   const found =
-    /^Citus [\d.-]+ with schema sharding, 2 nodes that take schemas; chain_data_1 on .+, chain_data_2 on .+$/
+    /^Citus [\d.-]+ with schema sharding, 2 nodes that take schemas; chain_data_[12] on \S+, chain_data_[12] on \S+$/
   expect(await shapeOf(url)).toMatchObject({ state: 'ok', found: expect.stringMatching(found) })
 })
 
@@ -137,6 +139,32 @@ test('while a node is away only its own chain stalls, and goes on once it is bac
   await again.close()
   await writers.other.close()
   expect(await historyOf(1)).toEqual(expectedHistory(blocks, alice))
+})
+
+test('a commit that loses its connection to the node stores nothing, and can be tried again', async () => {
+  const writer = await open(4)
+  await commitChain(writer, blocks.slice(0, 5))
+  const folder = await nodeOf(4)
+  const node = citus.workers.find(({ socketFolder }) => socketFolder === folder) as Postgres
+  // Holds the commit up after it has written blocks.
+  const lock = await connect(url, 'check')
+  await lock.query('BEGIN')
+  await lock.query('LOCK TABLE chain_data_4.undo IN EXCLUSIVE MODE')
+  const failed = expect(commitChain(writer, blocks.slice(5))).rejects.toMatchObject({ retryable: true })
+  const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'chain_data_4.undo'::regclass`
+  await expect.poll(async () => (await queryOnce(url, waiting)).length, { timeout: patient(10_000) }).toBe(1)
+  await queryOnce(
+    node.urlOfSame(url),
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'citus_internal%'`
+  )
+  await lock.query('ROLLBACK')
+  await lock.end()
+  await failed
+  expect(await historyOf(4)).toEqual(expectedHistory(blocks.slice(0, 5), alice))
+  await commitChain(writer, blocks.slice(5))
+  await writer.close()
+  expect(await historyOf(4)).toEqual(expectedHistory(blocks, alice))
 })
 
 test('a later step of the schema runs on tables that are on a node', async () => {

@@ -29,34 +29,51 @@ export async function startCitus(options: StartPostgresOptions = {}): Promise<Ci
     startPostgres({ ...options, settings }),
     startPostgres({ ...options, settings })
   ])
-  const nodeOf = ({ socketFolder }: Postgres) => `'${socketFolder}', 5432`
+  const nodes: readonly Postgres[] = [coordinator, ...workers]
+  const createOnEach = (template?: string) => Promise.all(nodes.map(node => node.createDatabase(template)))
+  const template = nameOf(await makeCluster(await createOnEach(), nodes))
   return {
     ...coordinator,
     workers,
     async createDatabase() {
-      const [url, ...others] = await Promise.all(
-        [coordinator, ...workers].map(async node => {
-          const made = await node.createDatabase()
-          await queryOnce(
-            made,
-            'CREATE EXTENSION citus',
-            `ALTER SYSTEM SET citus.local_hostname = '${node.socketFolder}'`,
-            'SELECT pg_reload_conf()'
-          )
-          return made
-        })
-      )
-      if (url === undefined || others.length !== workers.length) throw new Error('no database was made')
-      await queryOnce(
-        url,
-        `SELECT citus_set_coordinator_host(${nodeOf(coordinator)})`,
-        ...workers.map(worker => `SELECT citus_add_node(${nodeOf(worker)})`),
-        `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET citus.enable_schema_based_sharding = on`
-      )
+      const [url = ''] = await createOnEach(template)
+      await queryOnce(url, `ALTER DATABASE ${nameOf(url)} SET citus.enable_schema_based_sharding = on`)
       return url
     },
     async stop() {
-      for (const node of [coordinator, ...workers]) await node.stop()
+      for (const node of nodes) await node.stop()
     }
   }
+}
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1)
+
+/**
+ * Makes one cluster of Citus of databases of the same name, the coordinator's first, to which nobody can connect afterwards: copies
+ * of them are one too. To make the extension takes a second on each machine.
+ */
+async function makeCluster(urls: readonly string[], nodes: readonly Postgres[]): Promise<string> {
+  const [url = ''] = urls
+  for (const [at, { socketFolder }] of nodes.entries()) {
+    await queryOnce(
+      urls[at] ?? '',
+      'CREATE EXTENSION citus',
+      `ALTER SYSTEM SET citus.local_hostname = '${socketFolder}'`,
+      'SELECT pg_reload_conf()'
+    )
+  }
+  const [coordinator, ...workers] = nodes.map(({ socketFolder }) => `'${socketFolder}', 5432`)
+  await queryOnce(
+    url,
+    `SELECT citus_set_coordinator_host(${coordinator})`,
+    ...workers.map(worker => `SELECT citus_add_node(${worker})`)
+  )
+  for (const { urlOfSame } of nodes) {
+    await queryOnce(
+      urlOfSame(url).replace(/\/[^/?]+\?/, '/postgres?'),
+      `ALTER DATABASE ${nameOf(url)} ALLOW_CONNECTIONS false`,
+      `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${nameOf(url)}'`
+    )
+  }
+  return url
 }

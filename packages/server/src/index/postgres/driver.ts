@@ -153,6 +153,9 @@ export const lockNotAvailable = '55P03'
  */
 const passing = /^(08...|53[1-4]00|57014|57P0.|25P03|40...|25006)$/
 
+/** Citus found its connection to a node lost in the middle of a transaction. It has no code of its own for that. */
+const lostNode = /^failure on connection marked as essential/
+
 /** The SQLSTATE that PostgreSQL answered with; absent when it did not answer. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (error instanceof DatabaseError) return error.code
@@ -171,7 +174,7 @@ export function toStoreError(cause: unknown): StoreError {
   if (cause instanceof DatabaseError) {
     const { code = 'unknown', severity } = cause
     const message = `PostgreSQL refused: ${cause.message} (${code})`
-    const lost = passing.test(code) || severity === 'FATAL'
+    const lost = passing.test(code) || severity === 'FATAL' || lostNode.test(cause.message)
     const Kind = lost && !isRefusedLogin(code) ? StoreUnavailableError : StoreError
     return new Kind(message, { sqlState: code }, { cause })
   }
