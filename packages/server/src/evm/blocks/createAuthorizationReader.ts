@@ -41,22 +41,7 @@ export async function authorizationsOf(
 }
 
 /** Reads the authorizations of blocks, and the nonces of their authorities. */
-export interface AuthorizationReader {
-  /** Notes the newest block of the node: how old a block is decides whether its state is asked for. */
-  sawHead(number: number): void
-  /**
-   * @returns no nonces where no node has the state of the block and its parent.
-   * @remarks No call for a block without authorizations; else one batch of two calls for each authority. Never rejects, so
-   *   that a block does not wait for state.
-   */
-  read(header: AskedHeader, signal?: AbortSignal): Promise<BlockAuthorizations>
-  /** Reads the nonces alone: of a block whose authorizations were read in another thread. Never rejects. */
-  readonly nonces: (
-    block: Pick<VerifiedHeader, 'ref' | 'parentHash'>,
-    authorities: readonly Address[],
-    signal?: AbortSignal
-  ) => Promise<AuthorityNonces | undefined>
-}
+export type AuthorizationReader = ReturnType<typeof createAuthorizationReader>
 
 /**
  * Creates a reader that bothers nodes without old state rarely: once refused, it asks again only about blocks half as old, so
@@ -65,7 +50,7 @@ export interface AuthorizationReader {
 export function createAuthorizationReader(
   rpc: Pick<EvmRpc, 'batch'>,
   clock: Pick<Clock, 'now'> = steadyClock
-): AuthorizationReader {
+) {
   let head = 0
   let refused: { readonly age: number; readonly atMs: number } | undefined
 
@@ -97,12 +82,18 @@ export function createAuthorizationReader(
   }
 
   return {
-    sawHead(number) {
+    /** Notes the newest block of the node: how old a block is decides whether its state is asked for. */
+    sawHead(number: number): void {
       head = number
     },
-
-    read: (header, signal) =>
+    /**
+     * @returns no nonces where no node has the state of the block and its parent.
+     * @remarks No call for a block without authorizations; else one batch of two calls for each authority. Never rejects, so
+     *   that a block does not wait for state.
+     */
+    read: (header: AskedHeader, signal?: AbortSignal): Promise<BlockAuthorizations> =>
       authorizationsOf(header, (block, authorities) => askForNonces(block, authorities, signal)),
+    /** Reads the nonces alone: of a block whose authorizations were read in another thread. Never rejects. */
     nonces: askForNonces
   }
 }

@@ -15,19 +15,7 @@ interface WantedTransaction {
 }
 
 /** The transactions of one answer: each is read once. */
-export interface TransactionReader {
-  /** Those that were read. */
-  readonly known: ReadonlyMap<string, KeptTransaction>
-  /**
-   * Reads what is not known yet: from the cache, then from nodes, one call each.
-   * @throws {NodeUnavailableError} no node has one of them.
-   */
-  read(wanted: readonly WantedTransaction[], options: SolanaCallOptions): Promise<void>
-  /** Reads one transaction of which no list is known; `undefined` where no node has it. */
-  find(signature: string, options: SolanaCallOptions): Promise<KeptTransaction | undefined>
-  /** Gives transactions of one slot the index that they have in their block. One call, where it is not known. */
-  readIndexes(signatures: readonly string[], options: SolanaCallOptions): Promise<void>
-}
+export type TransactionReader = ReturnType<typeof createTransactionReader>
 
 /** Calls of one answer in flight; the upstreams have their own, lower bounds. */
 export const callsAtOnce = 64
@@ -37,7 +25,7 @@ export function createTransactionReader(
   rpc: SolanaHistoryRpc,
   cache: HistoryCache,
   counts: { kept: number; read: number }
-): TransactionReader {
+) {
   const known = new Map<string, KeptTransaction>()
   const final = new Set<string>()
 
@@ -62,8 +50,13 @@ export function createTransactionReader(
   }
 
   return {
-    known,
-    async read(wanted, options) {
+    /** Those that were read. */
+    known: known as ReadonlyMap<string, KeptTransaction>,
+    /**
+     * Reads what is not known yet: from the cache, then from nodes, one call each.
+     * @throws {NodeUnavailableError} no node has one of them.
+     */
+    async read(wanted: readonly WantedTransaction[], options: SolanaCallOptions): Promise<void> {
       for (const { signature, isFinalized } of wanted) if (isFinalized) final.add(signature)
       const unread = wanted.filter(({ signature }) => !known.has(signature))
       const names = unread.filter(({ isFinalized }) => isFinalized).map(({ signature }) => signature)
@@ -74,14 +67,16 @@ export function createTransactionReader(
       counts.read += missing.length
       await mapConcurrently(missing, callsAtOnce, each => readOne(each, options))
     },
-    async find(signature, options) {
+    /** Reads one transaction of which no list is known; `undefined` where no node has it. */
+    async find(signature: string, options: SolanaCallOptions): Promise<KeptTransaction | undefined> {
       const kept = (await cache.read<KeptTransaction>('transactions', [signature])).get(signature)?.value
       const read = (answer: unknown) => readTransaction(answer, signature)
       const found = kept ?? (await rpc.getTransaction(signature, read, options))
       if (found !== undefined) known.set(signature, found)
       return found
     },
-    async readIndexes(signatures, options) {
+    /** Gives transactions of one slot the index that they have in their block. One call, where it is not known. */
+    async readIndexes(signatures: readonly string[], options: SolanaCallOptions): Promise<void> {
       const transactions = signatures.flatMap(each => known.get(each) ?? [])
       const [first] = transactions
       if (first === undefined || transactions.every(({ index }) => index !== undefined)) return

@@ -4,19 +4,7 @@ import { createYielder } from '../../platform/concurrency/pause.ts'
 import { deriveProgramAddress } from './deriveProgramAddress.ts'
 
 /** Finds the accounts in which Metaplex keeps the metadata of mints. */
-export interface MetadataAddresses {
-  /**
-   * @param mints - base58 of 32 bytes each.
-   * @returns one address per mint, in their order.
-   * @remarks Some 150 us per mint that was not asked for lately; the event loop runs other work in between.
-   */
-  find(mints: readonly string[]): Promise<readonly string[]>
-}
-
-export interface MetadataAddressesOptions {
-  /** Addresses kept for the next account that holds the same mint; each takes some 300 bytes. Default 20,000. */
-  readonly maxKept?: number
-}
+export type MetadataAddresses = ReturnType<typeof createMetadataAddresses>
 
 /** Addresses derived in one turn of the event loop: some 1 ms. */
 const ADDRESSES_PER_TURN = 8
@@ -24,9 +12,8 @@ const ADDRESSES_PER_TURN = 8
 const metaplex = requireAddress(METAPLEX_PROGRAM)
 const metadataSeed = new TextEncoder().encode('metadata')
 
-export function createMetadataAddresses({
-  maxKept = 20_000
-}: MetadataAddressesOptions = {}): MetadataAddresses {
+/** @param options.maxKept - addresses kept for the next account that holds the same mint; each takes some 300 bytes. */
+export function createMetadataAddresses({ maxKept = 20_000 } = {}) {
   const kept = new BoundedMap<string, string>(maxKept)
   /** One after the other: several at a time would each take a part of every turn of the event loop. */
   let last: Promise<unknown> = Promise.resolve()
@@ -48,7 +35,12 @@ export function createMetadataAddresses({
   }
 
   return {
-    find(mints) {
+    /**
+     * @param mints - base58 of 32 bytes each.
+     * @returns one address per mint, in their order.
+     * @remarks Some 150 us per mint that was not asked for lately; the event loop runs other work in between.
+     */
+    find(mints: readonly string[]): Promise<readonly string[]> {
       const found = last.then(() => deriveAll(mints))
       last = found.catch(() => {})
       return found

@@ -104,15 +104,7 @@ interface DasPage {
   readonly cursor?: string
 }
 
-interface DasPages {
-  /**
-   * @throws {NodeUnavailableError} no answer in time, or none of the documented shape.
-   * @throws {NodeRpcError} the indexer answered an error.
-   * @remarks One call; a second one after a failure that may pass. Entries are parsed one by one, so that a large page
-   *   does not hold up others.
-   */
-  read(start: DasStart, query: NftSourceQuery): Promise<DasPage>
-}
+type DasPages = ReturnType<typeof createDasPages>
 
 /** The most that the indexers in use give out at once. */
 const PAGE_LIMIT = 1_000
@@ -125,13 +117,16 @@ const METHOD = 'getAssetsByOwner'
  * @param options.maxResponseBytes - bound on one page. Default 16 MiB.
  * @throws {ConfigError} when the URL cannot be used.
  */
-export function createDasPages(options: {
-  readonly url: string
-  readonly maxResponseBytes?: number
-}): DasPages {
+export function createDasPages(options: { readonly url: string; readonly maxResponseBytes?: number }) {
   const nodes = openEndpoint(options.url, options.maxResponseBytes ?? 16 * 1024 * 1024)
   return {
-    read(start, { accountAddress, signal, deadlineMs }) {
+    /**
+     * @throws {NodeUnavailableError} no answer in time, or none of the documented shape.
+     * @throws {NodeRpcError} the indexer answered an error.
+     * @remarks One call; a second one after a failure that may pass. Entries are parsed one by one, so that a large page
+     *   does not hold up others.
+     */
+    read(start: DasStart, { accountAddress, signal, deadlineMs }: NftSourceQuery): Promise<DasPage> {
       const call = wordCall(METHOD, { ownerAddress: accountAddress, limit: PAGE_LIMIT, ...start })
       return nodes.ask(METHOD, async node => readPage(await node.send(call), node.name), {
         signal,
