@@ -17,12 +17,12 @@ import type {
 } from './Client.ts'
 import type { CallOptions } from './ClientOptions.ts'
 import type { Connection } from './Connection.ts'
-import { needObject } from './connect.ts'
 import { enhancedGetTransactionsByAddress, getTransactionsByAddress } from './generated/actions.gen.ts'
 import type { Calls, TransactionHistory, WireNames } from './generated/calls.gen.ts'
 import { iterateSolanaTransactions as iterateSolana } from './iterateSolanaTransactions.ts'
 import { iterateTransactions as iterate } from './iterateTransactions.ts'
 import { request as sendRequest } from './request.ts'
+import { needObject } from './sendCall.ts'
 
 export { createConnection } from './createConnection.ts'
 export type { FetchClientOptions } from './createFetchClient.ts'

@@ -2,11 +2,12 @@ import { batch } from './batch.ts'
 import type { ChainOptional } from './Chain.ts'
 import type { Client } from './Client.ts'
 import type { CallOptions, ClientOptions } from './ClientOptions.ts'
-import { callMethod, connect, needObject } from './connect.ts'
+import { connect } from './connect.ts'
 import { methods } from './generated/methods.gen.ts'
 import { iterateSolanaTransactions } from './iterateSolanaTransactions.ts'
 import { iterateTransactions } from './iterateTransactions.ts'
 import { request, type WireCallObject } from './request.ts'
+import { needObject } from './sendCall.ts'
 import type { Transport } from './transport.ts'
 
 /** A client without its types: overloads and generics of the entries give them back. */
@@ -25,7 +26,7 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
     batch: (calls: Parameters<typeof batch>[1], options?: CallOptions) => batch(core, calls, options)
   }
   for (const method of methods) {
-    client[method.name] = (call: object) => callMethod(core, method, call ?? (method.chainless && {}))
+    client[method.name] = (call: object) => core.send(method, call ?? (method.chainless && {}))
   }
   client.iterateTransactions = (call: never) => {
     needObject('iterateTransactions', call)

@@ -7,12 +7,13 @@ import type { SolanaTransactionHistory } from '@chain-data/protocol'
 import type { Address } from '@solana/kit'
 import type { ChainOptional, ChainPerCall } from './Chain.ts'
 import type { IterateSolanaArguments } from './Client.ts'
-import { callMethod, connect, needObject } from './connect.ts'
+import { connect } from './connect.ts'
 import type { FetchClientOptions } from './createFetchClient.ts'
 import { createFetchTransport } from './fetchTransport.ts'
 import type { Methods, SolanaMethod } from './generated/calls.gen.ts'
 import { solanaMethods } from './generated/methods.gen.ts'
 import { iterateSolanaTransactions } from './iterateSolanaTransactions.ts'
+import { needObject } from './sendCall.ts'
 
 export type { FetchClientOptions } from './createFetchClient.ts'
 export * from './surface.ts'
@@ -50,7 +51,7 @@ export function chainData<O extends Options>(options: O) {
     const methods: Record<string, (call: never) => unknown> = {}
     for (const method of solanaMethods) {
       // What both families answer is asked of this one.
-      methods[method.name] = (call: object) => callMethod(core, method, { endpoint: '/solana', ...call })
+      methods[method.name] = (call: object) => core.send(method, { endpoint: '/solana', ...call })
     }
     methods.iterateSolanaTransactions = (call: IterateSolanaArguments & ChainOptional) => {
       needObject('iterateSolanaTransactions', call)

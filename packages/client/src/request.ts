@@ -1,7 +1,8 @@
 import { defaultMethodPrefix, type EndpointPath } from '@chain-data/protocol'
-import { type CallObject, type Core, callMethod, needObject } from './connect.ts'
+import type { Core } from './connect.ts'
 import { methods } from './generated/methods.gen.ts'
 import type { Method } from './Method.ts'
+import { type CallObject, needObject } from './sendCall.ts'
 
 /** A call with method and params as they are on the wire. */
 export interface WireCallObject extends CallObject {
@@ -12,7 +13,7 @@ export interface WireCallObject extends CallObject {
 /** Sends a call as it is on the wire. */
 export async function request(core: Core, call: WireCallObject): Promise<unknown> {
   needObject('request', call)
-  return callMethod(core, wireMethod(call), call, call.params)
+  return core.send(wireMethod(call), call, call.params)
 }
 
 /** The description of a method under its name on the wire; its params have no names. */

@@ -1,6 +1,6 @@
 import { retryableCodes, retryableReasons } from '@chain-data/protocol'
-import type { Call } from './Call.ts'
 import { type ErrorDetails, RpcError, reasonOf } from './errors.ts'
+import type { Method } from './Method.ts'
 import { redact } from './redact.ts'
 
 /** The `error` member of a JSON-RPC answer, as far as it can be relied on. */
@@ -8,11 +8,6 @@ export interface ErrorObject {
   readonly code: number
   readonly message: string
   readonly data?: unknown
-}
-
-export function isErrorObject(value: unknown): value is ErrorObject {
-  const { code, message } = Object(value) as Record<string, unknown>
-  return Number.isInteger(code) && typeof message === 'string'
 }
 
 /**
@@ -24,7 +19,8 @@ export function isErrorObject(value: unknown): value is ErrorObject {
  */
 export function toRpcError(
   error: ErrorObject,
-  call: Call,
+  method: Method,
+  body: string,
   http: Partial<ErrorDetails> & { readonly retryable: boolean },
   secrets: readonly string[]
 ): RpcError {
@@ -40,9 +36,9 @@ export function toRpcError(
   const said = [message, extraMessage].filter(text => typeof text === 'string' && text).join(': ')
   // Server text goes into logs: one line, no terminal sequences, not endless.
   let line = said.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 500)
-  if (typeof path === 'string') line = inWordsOf(call, line, path, secrets)
+  if (typeof path === 'string') line = inWordsOf(method, body, line, path, secrets)
   if (Array.isArray(supportedChainIds)) line += ` Served: ${supportedChainIds.join(', ').slice(0, 100)}.`
-  line += call.method.advice?.(reason) ?? ''
+  line += method.advice?.(reason) ?? ''
   return new RpcError(`${line} (${rpcCode}${reason ? ` ${reason}` : ''})`, {
     ...http,
     code: 'RPC',
@@ -55,7 +51,13 @@ export function toRpcError(
 }
 
 /** Names the argument behind a JSON pointer as the caller gave it, and its value. */
-function inWordsOf({ body, method }: Call, line: string, path: string, secrets: readonly string[]): string {
+function inWordsOf(
+  method: Method,
+  body: string,
+  line: string,
+  path: string,
+  secrets: readonly string[]
+): string {
   const keys = path.slice(1).split('/')
   const value = keys.reduce((holder, key) => (Object(holder) as never)[key], JSON.parse(body))
   const [, position, ...rest] = keys

@@ -1,4 +1,3 @@
-import { reasonOf } from './errors.ts'
 import type { FetchedResponse } from './fetchTransport.ts'
 
 /** One HTTP POST, ready to send: what `fetch` takes. */
@@ -31,6 +30,8 @@ export interface HttpResponse {
   readonly text: string | undefined
   /** By name in lower case; nothing for a header that is not there. */
   readonly header: (name: string) => string | null | undefined
+  /** What `JSON.parse` made of the text: once for all calls of a batch. */
+  json?: unknown
 }
 
 /**
@@ -46,17 +47,3 @@ export type Transport = (
   maxBytes: number,
   read?: ReadBody
 ) => Promise<HttpResponse>
-
-/** What is known of a request that got no complete answer. */
-export interface NetworkFailure {
-  readonly reason: string
-  readonly retryable: boolean
-}
-
-/** Takes from a foreign error its code, and nothing else: the rest may hold the request. */
-export function toNetworkFailure(error: unknown): NetworkFailure {
-  const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } }
-  const reason = reasonOf(cause?.code ?? code) ?? 'UNKNOWN'
-  // A certificate does not become valid by asking again.
-  return { reason, retryable: !/CERT|TLS|SSL/.test(reason) }
-}

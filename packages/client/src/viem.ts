@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 import type { ChainOptional, ChainPerCall } from './Chain.ts'
-import { callMethod, connect } from './connect.ts'
+import { connect } from './connect.ts'
 import type { FetchClientOptions } from './createFetchClient.ts'
 import { createFetchTransport } from './fetchTransport.ts'
 import type { EvmMethod, Methods } from './generated/calls.gen.ts'
@@ -45,7 +45,7 @@ export function chainDataActions(options: Options) {
   }): ChainDataActions<ChainOf<Chain>> => {
     const core = connectAs(client, options)
     const actions: Partial<Record<string, (call: object) => Promise<unknown>>> = {}
-    for (const method of evmMethods) actions[method.name] = call => callMethod(core, method, call)
+    for (const method of evmMethods) actions[method.name] = call => core.send(method, call)
     return actions as unknown as ChainDataActions<ChainOf<Chain>>
   }
 }

@@ -1,6 +1,6 @@
 import { limits, type MethodName, methodFacts, wireName } from '@chain-data/protocol'
 import { HttpResponse } from 'msw'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { largestBatch } from '../src/batch.ts'
 import { methods } from '../src/generated/methods.gen.ts'
 import { ChainDataClientError } from '../src/index.ts'
@@ -166,6 +166,27 @@ describe.each(transports)('over %s', (_transport, create) => {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code, ...(reason && { reason }) } })
     }
     expect(service.received).toHaveLength(1)
+  })
+
+  test('auth is asked once for each POST, and where it fails, each call says so', async () => {
+    serve((entry, post) =>
+      entry.params[0] === 'later' && post === 1 ? refusal(entry, 'OVERLOADED', -32002) : success(entry)
+    )
+    const auth = vi.fn(async () => ({ Authorization: 'Bearer token' }))
+    const keys = { projectId: undefined, serverKey: undefined, retries: 1, maxDelayMs: 1 }
+    const calls = ['now', 'later', 'later'].map(
+      when => ({ method: 'acme_any', params: [when], endpoint: '/evm-chain' }) as const
+    )
+    const outcomes = await stubClient({ ...keys, auth } as never, create).batch(calls)
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect(posts().map(({ length }) => length)).toEqual([3, 2])
+    expect(auth).toHaveBeenCalledTimes(2)
+    auth.mockRejectedValue(new Error('no token'))
+    const failed = await stubClient({ ...keys, auth } as never, create).batch(calls)
+    expect(failed.map(outcome => outcome.status === 'rejected' && outcome.reason.reason)).toEqual(
+      calls.map(() => 'AUTH_FAILED')
+    )
+    expect(service.received).toHaveLength(2)
   })
 
   test('what was answered before the deadline stays answered', async () => {

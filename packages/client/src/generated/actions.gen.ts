@@ -2,7 +2,6 @@
 import type { EvmHoldings, OpenRpcDocument, SolanaHistoryCertificate, SolanaHoldings, SolanaTransactionHistory, SyncStatus } from '@chain-data/protocol'
 import type { ChainOptional } from '../Chain.ts'
 import type { Connection } from '../Connection.ts'
-import { callMethod } from '../connect.ts'
 import * as methods from './methods.gen.ts'
 import type { DiscoverArguments, EnhancedTokensAndNFTsArguments, EnhancedTransactionsByAddressArguments, HistoryCertificate, SyncStatusArguments, TokensAndNFTsArguments, TransactionHistory, TransactionsByAddressArguments, VerifyHistoryArguments, VerifySolanaHistoryArguments } from './calls.gen.ts'
 
@@ -33,7 +32,7 @@ export function getTransactionsByAddress<Chain extends ChainOptional>(
   connection: Connection<Chain>,
   call: TransactionsByAddressArguments & Chain
 ): Promise<TransactionHistory> {
-  return callMethod(connection, methods.getTransactionsByAddress, call) as Promise<TransactionHistory>
+  return connection.send(methods.getTransactionsByAddress, call) as Promise<TransactionHistory>
 }
 
 /**
@@ -54,7 +53,7 @@ export function getTokensAndNFTs<Chain extends ChainOptional>(
   connection: Connection<Chain>,
   call: TokensAndNFTsArguments & Chain
 ): Promise<EvmHoldings> {
-  return callMethod(connection, methods.getTokensAndNFTs, call) as Promise<EvmHoldings>
+  return connection.send(methods.getTokensAndNFTs, call) as Promise<EvmHoldings>
 }
 
 /**
@@ -79,7 +78,7 @@ export function enhancedGetTokensAndNFTs<Chain extends ChainOptional, Int64 exte
   connection: Connection<Chain, Int64>,
   call: EnhancedTokensAndNFTsArguments & Chain
 ): Promise<SolanaHoldings<Int64>> {
-  return callMethod(connection, methods.enhancedGetTokensAndNFTs, call) as Promise<SolanaHoldings<Int64>>
+  return connection.send(methods.enhancedGetTokensAndNFTs, call) as Promise<SolanaHoldings<Int64>>
 }
 
 /**
@@ -100,7 +99,7 @@ export function getSyncStatus<Chain extends ChainOptional>(
   connection: Connection<Chain>,
   call: SyncStatusArguments & Chain
 ): Promise<SyncStatus> {
-  return callMethod(connection, methods.getSyncStatus, call) as Promise<SyncStatus>
+  return connection.send(methods.getSyncStatus, call) as Promise<SyncStatus>
 }
 
 /**
@@ -128,7 +127,7 @@ export function verifyHistory<Chain extends ChainOptional>(
   connection: Connection<Chain>,
   call: VerifyHistoryArguments & Chain
 ): Promise<HistoryCertificate> {
-  return callMethod(connection, methods.verifyHistory, call) as Promise<HistoryCertificate>
+  return connection.send(methods.verifyHistory, call) as Promise<HistoryCertificate>
 }
 
 /**
@@ -154,7 +153,7 @@ export function verifySolanaHistory<Chain extends ChainOptional>(
   connection: Connection<Chain>,
   call: VerifySolanaHistoryArguments & Chain
 ): Promise<SolanaHistoryCertificate> {
-  return callMethod(connection, methods.verifySolanaHistory, call) as Promise<SolanaHistoryCertificate>
+  return connection.send(methods.verifySolanaHistory, call) as Promise<SolanaHistoryCertificate>
 }
 
 /**
@@ -181,7 +180,7 @@ export function enhancedGetTransactionsByAddress<Chain extends ChainOptional>(
   connection: Connection<Chain>,
   call: EnhancedTransactionsByAddressArguments & Chain
 ): Promise<SolanaTransactionHistory> {
-  return callMethod(connection, methods.enhancedGetTransactionsByAddress, call) as Promise<SolanaTransactionHistory>
+  return connection.send(methods.enhancedGetTransactionsByAddress, call) as Promise<SolanaTransactionHistory>
 }
 
 /**
@@ -199,5 +198,5 @@ export function discover<Chain extends ChainOptional>(
   connection: Connection<Chain>,
   call?: DiscoverArguments & ChainOptional
 ): Promise<OpenRpcDocument> {
-  return callMethod(connection, methods.discover, call ?? {}) as Promise<OpenRpcDocument>
+  return connection.send(methods.discover, call ?? {}) as Promise<OpenRpcDocument>
 }

@@ -7,7 +7,7 @@ import { blockOf, cursorOf, type HeldHistory, isFinal, joinNewest, nothingHeld }
 
 /** The calls that a list needs, and what `createStreaming` needs besides. Every client has them. */
 export type HistoryClient = Pick<Client, 'getTransactionsByAddress' | 'getSyncStatus'> &
-  Partial<Pick<Client, 'write' | 'send'>>
+  Partial<Pick<Client, 'send'>>
 
 /** What is read. */
 export interface ReaderOptions {

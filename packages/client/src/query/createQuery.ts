@@ -1,6 +1,6 @@
 import type { SkipToken } from '@tanstack/query-core'
 import type { ChainOptional } from '../Chain.ts'
-import type { CallObject } from '../connect.ts'
+import type { CallObject } from '../sendCall.ts'
 import { createKey } from './createKey.ts'
 import type { ChainDataKey, ClientWith } from './QueryOptions.ts'
 

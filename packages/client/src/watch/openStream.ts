@@ -1,10 +1,12 @@
 import { createEventReader, type ServerSentEvent } from '@chain-data/protocol'
 import type { AbortSignalLike } from '../AbortSignalLike.ts'
-import type { Call } from '../Call.ts'
 import type { Core } from '../connect.ts'
 import { need, ProtocolError, TransportError } from '../errors.ts'
 import { type ByteStream, readText } from '../fetchTransport.ts'
+import type { Method } from '../Method.ts'
+import type { CallObject } from '../sendCall.ts'
 import { startDeadline } from '../startDeadline.ts'
+import type { ReadBody } from '../transport.ts'
 
 /** A stream of events that was asked for. */
 export interface EventStream {
@@ -27,11 +29,11 @@ export interface EventStream {
  */
 export function openStream(
   { send }: Pick<Core, 'send'>,
-  call: Call,
+  method: Method,
+  call: CallObject,
   silenceMs: number,
   signal: AbortSignalLike | undefined
 ): EventStream {
-  const { id, method } = call
   const { name } = method
   const needStreams = (met: unknown) => need(met, 'this runtime has no streams', 'STREAM_UNSUPPORTED', name)
   // React Native, where the answer to a stream would never come.
@@ -43,6 +45,7 @@ export function openStream(
   let isStream = false
   let maxBytes = 0
   let unreadBytes = 0
+  let id: unknown
   /** Ends the exchange with the text of an answer; without a text, as one that is too large. */
   let finish: (text: string | Promise<never> | undefined) => void = () => {}
   const fail = (error: unknown) => {
@@ -63,26 +66,32 @@ export function openStream(
   const arrived = new Promise<void>(resolve => {
     arrive = resolve
   })
+  const read: ReadBody = async (response, limit) => {
+    isStream = /^text\/event-stream/i.test(`${response.headers.get('content-type')}`)
+    if (!isStream) return readText(response, limit)
+    maxBytes = limit
+    body = (response.body as ByteStream | null | undefined)?.getReader?.()
+    arrive()
+    return new Promise(resolve => {
+      finish = resolve
+    })
+  }
   const exchange = send(
-    [call],
-    { signal: ending.signal, timeoutMs: Number.POSITIVE_INFINITY, retries: 0 },
+    method,
+    { ...call, signal: ending.signal, timeoutMs: Number.POSITIVE_INFINITY, retries: 0 },
     undefined,
-    {
-      accept: 'text/event-stream, application/json',
-      read(response, limit) {
-        isStream = /^text\/event-stream/i.test(`${response.headers.get('content-type')}`)
-        if (!isStream) return readText(response, limit)
-        maxBytes = limit
-        body = (response.body as ByteStream | null | undefined)?.getReader?.()
-        arrive()
-        return new Promise(resolve => {
-          finish = resolve
-        })
+    sending => ({
+      ...sending,
+      transport(url, request, maxBytes) {
+        id = JSON.parse(request.body).id
+        const headers = { ...request.headers, Accept: 'text/event-stream, application/json' }
+        return sending.transport(url, { ...request, headers }, maxBytes, read)
       }
-    }
+    })
+  ).then(
+    () => undefined,
+    (error: object) => error
   )
-  // It may end while nobody reads.
-  exchange.catch(() => {})
 
   return {
     async read() {
@@ -105,8 +114,7 @@ export function openStream(
       } finally {
         release()
       }
-      await exchange
-      const { error } = call
+      const error = await exchange
       if (isSilent) {
         throw new TransportError(`nothing came for ${silenceMs} ms`, {
           ...error,

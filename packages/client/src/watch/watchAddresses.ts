@@ -3,11 +3,11 @@ import type { AbortSignalLike } from '../AbortSignalLike.ts'
 import type { ChainOptional, ChainPerCall } from '../Chain.ts'
 import type { TransactionRecord } from '../Client.ts'
 import type { Connection } from '../Connection.ts'
-import { needObject } from '../connect.ts'
 import { type ChainDataClientError, ProtocolError } from '../errors.ts'
 import type { WatchAddressesArguments } from '../generated/calls.gen.ts'
 import { watchAddresses as method } from '../generated/methods.gen.ts'
 import { readNumber } from '../readOptions.ts'
+import { needObject } from '../sendCall.ts'
 import { startDeadline } from '../startDeadline.ts'
 import { openStream } from './openStream.ts'
 
@@ -44,7 +44,7 @@ export interface WatchArguments extends WatchAddressesArguments {
 /** What a stream is asked over. @typeParam Chain - As of {@link Connection}. */
 export type WatchConnection<Chain extends ChainOptional = ChainPerCall> = Pick<
   Connection<Chain>,
-  'write' | 'send' | '~types'
+  'send' | '~types'
 >
 
 const firstPauseMs = 500
@@ -86,12 +86,7 @@ export async function* watchAddresses<Chain extends ChainOptional>(
   for (let failures = 0; ; failures++) {
     let failed: ChainDataClientError | undefined
     let count = 0
-    const stream = openStream(
-      connection,
-      connection.write(method, { ...call, after } as never),
-      silenceMs,
-      signal
-    )
+    const stream = openStream(connection, method, { ...call, after } as never, silenceMs, signal)
     try {
       for (;;) {
         const events = await stream.read()

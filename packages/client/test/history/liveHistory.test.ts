@@ -31,6 +31,24 @@ async function watch(options: Partial<LiveHistoryOptions> = {}) {
   return { chain, calls, failing, history, seen, unsubscribe, snapshot: history.getSnapshot }
 }
 
+/** A page that is seen, until the test decides otherwise. */
+function createVisibility() {
+  let isVisible = true
+  let changed = () => {}
+  const visibility: Visibility = {
+    isVisible: () => isVisible,
+    subscribe(listener) {
+      changed = listener
+      return () => {}
+    }
+  }
+  const show = (seen: boolean) => {
+    isVisible = seen
+    changed()
+  }
+  return { visibility, show }
+}
+
 const hashes = ({ records = [] }: HistorySnapshot) => records.map(({ hash }) => hash)
 const newest = ({ records = [] }: HistorySnapshot, count: number) =>
   records.slice(0, count).map(({ hash, status }) => [hash, status])
@@ -112,51 +130,31 @@ describe('reading', () => {
   })
 
   test('pauses while nobody sees the list, and is caught up at once afterwards', async () => {
-    let isVisible = true
-    let changed = () => {}
-    const visibility: Visibility = {
-      isVisible: () => isVisible,
-      subscribe(listener) {
-        changed = listener
-        return () => {}
-      }
-    }
+    const { visibility, show } = createVisibility()
     const { calls } = await watch({ visibility })
-    isVisible = false
-    changed()
+    show(false)
     await pass(60_000)
     expect(calls).toHaveLength(1)
-    isVisible = true
-    changed()
+    show(true)
     await pass(0)
     expect(calls.length).toBeGreaterThan(1)
   })
 
   test('ends its feed while nobody sees the list, and begins it again with a reading', async () => {
-    let isVisible = true
-    let changed = () => {}
-    const visibility: Visibility = {
-      isVisible: () => isVisible,
-      subscribe(listener) {
-        changed = listener
-        return () => {}
-      }
-    }
+    const { visibility, show } = createVisibility()
     const stop = vi.fn()
     const start = vi.fn(() => stop)
     const feed: HistoryFeed = { start, waitMs: () => Number.POSITIVE_INFINITY }
     const { calls, unsubscribe } = await watch({ visibility, feed })
-    isVisible = false
-    changed()
+    show(false)
     expect([start.mock.calls.length, stop.mock.calls.length]).toEqual([1, 1])
-    isVisible = true
-    changed()
+    show(true)
     await pass(0)
     expect([start.mock.calls.length, stop.mock.calls.length]).toEqual([2, 1])
     expect(calls.filter(({ method }) => method === 'history')).toHaveLength(2)
     unsubscribe()
     expect(stop).toHaveBeenCalledTimes(2)
-    changed()
+    show(true)
     expect(start).toHaveBeenCalledTimes(2)
   })
 

@@ -1,7 +1,7 @@
-import type { Call } from '../../../src/Call.ts'
-import type { ChainDataClientError } from '../../../src/errors.ts'
 import { TransportError } from '../../../src/fetch.ts'
 import type { HistoryClient } from '../../../src/history/index.ts'
+import type { Sending } from '../../../src/sendCall.ts'
+import type { HttpRequest, Transport } from '../../../src/transport.ts'
 import { type ModelChain, rpcError } from './createModelChain.ts'
 
 /** The streams of a service over the chain. The position of an event is the number of the version that it leads to. */
@@ -10,28 +10,29 @@ export function createModelStreams(chain: ModelChain, latencyMs = () => 0) {
   let oldest = 0
   let asked = 0
 
-  const send: NonNullable<HistoryClient['send']> = async ([call], { signal }, _batching, streaming) => {
+  const send: NonNullable<HistoryClient['send']> = async (_method, call, _params, adapt) => {
     asked++
     await new Promise(resolve => setTimeout(resolve, latencyMs()))
-    const { id, body } = call as Call
-    const [, options] = JSON.parse(body).params as [unknown, { readonly after: string }]
-    const end = (error: unknown) => {
-      ;(call as Call).error = error as ChainDataClientError
-    }
-    if (signal?.aborted) return end(aborted())
-    if (Number(options.after) < oldest) return end(rpcError('CURSOR_EXPIRED'))
-    const response = new Response(createBody(Number(options.after)), {
+    const { signal, after } = call as typeof call & { readonly after: string }
+    if (signal?.aborted) throw aborted()
+    if (Number(after) < oldest) throw rpcError('CURSOR_EXPIRED')
+    const response = new Response(createBody(Number(after)), {
       headers: { 'Content-Type': 'text/event-stream' }
     })
-    const text = streaming?.read(response, 2 ** 20)
+    const transport: Transport = async (_url, _request, _maxBytes, read) => {
+      const text = await read?.(response, 2 ** 20)
+      if (text === undefined) throw new Error('The answer was too large.')
+      return { status: 200, text, header: () => {} }
+    }
+    const sent = adapt?.({ transport } as Sending).transport('', { body: '{}' } as HttpRequest, 0)
     const ended = new Promise<never>((_, reject) => {
       signal?.addEventListener('abort', () => reject(aborted()))
     })
     try {
-      if ((await Promise.race([text, ended])) === undefined) throw new Error(`${id} was too large`)
+      return await Promise.race([sent, ended])
     } catch (error) {
-      const isOurs = error instanceof TransportError
-      end(isOurs ? error : new TransportError('broken', { code: 'NETWORK', retryable: true }))
+      if (error instanceof TransportError) throw error
+      throw new TransportError('broken', { code: 'NETWORK', retryable: true })
     }
   }
 
@@ -68,10 +69,6 @@ export function createModelStreams(chain: ModelChain, latencyMs = () => 0) {
   }
 
   return {
-    write: ((_method: unknown, call: object) => ({
-      ...{ id: 1, method: { name: 'watchAddresses' } },
-      body: JSON.stringify({ params: [[], call] })
-    })) as never as NonNullable<HistoryClient['write']>,
     send,
     /** How often a stream was asked for. */
     asked: () => asked,

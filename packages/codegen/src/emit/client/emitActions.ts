@@ -21,7 +21,7 @@ export function ${name}${generic}(
   connection: ${connection},
   ${call}
 ): Promise<${result}> {
-  return callMethod(connection, methods.${name}, call${optional ? ' ?? {}' : ''}) as Promise<${result}>
+  return connection.send(methods.${name}, call${optional ? ' ?? {}' : ''}) as Promise<${result}>
 }`
   })
   const own = methods.map(({ argumentsType }) => argumentsType)
@@ -30,7 +30,6 @@ export function ${name}${generic}(
   return `import type { ${[...new Set(plain)].sort().join(', ')} } from '@chain-data/protocol'
 import type { ChainOptional } from '../Chain.ts'
 import type { Connection } from '../Connection.ts'
-import { callMethod } from '../connect.ts'
 import * as methods from './methods.gen.ts'
 import type { ${[...new Set([...own, ...shaped.map(({ resultName }) => resultName)])].sort().join(', ')} } from './calls.gen.ts'
 
