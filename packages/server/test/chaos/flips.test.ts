@@ -39,7 +39,6 @@ async function fillSqlite(): Promise<IndexInFiles> {
   removals.push(remove)
   const writer = await openSqliteWriter(folder, identity, {
     epochTransactions: 40,
-    candidatesInMemoryFrom: 1,
     mergeFanOut: 2,
     mergeAfterMs: 0,
     minUndoBlocks: 8,

@@ -18,7 +18,6 @@ export function drawPlan(random: Random): ServerPlan {
       mergeAfterMs: random.pick([250, 1_000]),
       minUndoBlocks,
       maxUndoBlocks: minUndoBlocks * random.pick([2, 32]),
-      candidatesInMemoryFrom: random.pick([1, 1_000]),
       changeLogBlocks: random.pick([3, 10_000, 10_000])
     }
   }

@@ -6,22 +6,11 @@ import { encodeParties } from '../record/undoParties.ts'
 import type { AppendChange } from '../shared/IndexWriter.ts'
 import type { SqliteConnection } from './driver.ts'
 import { type EpochSums, proofs } from './epochSums.ts'
-import { createEpochTable, type Epoch } from './epochs.ts'
+import { createEpochTable, type Epoch, type MergeLayout } from './epochs.ts'
 import { linkCandidates } from './linkedEdits.ts'
 import { prepareReorged } from './reorged.ts'
 import { prepareSealed } from './sealedRows.ts'
 import { holdingNumber, shortHashLength } from './tableShapes.ts'
-
-/** How blocks are appended. */
-export interface AppendLayout {
-  /** A block that finds so many transactions in its epoch begins the next one. */
-  readonly epochTransactions: number
-  /** From so many candidates on, those of a commit are looked up in memory instead of in the table. */
-  readonly candidatesInMemoryFrom: number
-}
-
-/** Candidates of an epoch that are kept in memory at most; they take some 30 MB. */
-const maxCandidatesInMemory = 300_000
 
 /** What a batch adds to one epoch: transactions with ids from `firstId` up to, but not including, `endId`. */
 interface EpochPart {
@@ -44,7 +33,7 @@ interface KeyedRows {
 export function createBlockAppender(
   connection: SqliteConnection,
   chainId: number,
-  layout: AppendLayout,
+  { epochTransactions }: Pick<MergeLayout, 'epochTransactions'>,
   sums: EpochSums
 ) {
   const epochs = createEpochTable(connection)
@@ -123,11 +112,7 @@ export function createBlockAppender(
     })
     if (shapes.length === 0) return
     const kept = sums.of(epoch)
-    const inMemory = (kept.candidates?.size ?? 0) + shapes.length
-    if (shapes.length < layout.candidatesInMemoryFrom || inMemory > maxCandidatesInMemory) {
-      kept.candidates = undefined
-    }
-    const known = knownRows(packed, kept.candidates) ?? storedRows(candidates, shapes, epoch)
+    const known = storedRows(candidates, shapes, epoch)
     const added = shapes.filter((_, row) => !known.has(row))
     if (added.length > 0) insertHoldings.run([epoch, candidates, jsonArray(added)])
     for (const [row, end] of candidateEnds.entries()) {
@@ -191,7 +176,7 @@ export function createBlockAppender(
       beginIndex.run([first.ref.number])
       insertRows(packed, undoAbove)
       let newestEpoch = 0
-      for (const part of cutIntoEpochs(headers, epochs.newest(), layout.epochTransactions)) {
+      for (const part of cutIntoEpochs(headers, epochs.newest(), epochTransactions)) {
         newestEpoch = appendPart(packed, part)
       }
       appendCandidates(packed, newestEpoch)
@@ -207,7 +192,7 @@ export function createBlockAppender(
       insertRows(packed, last.ref.number)
       const downwards = packed.headers.toReversed()
       let oldestEpoch = 0
-      for (const part of cutIntoEpochs(downwards, epochs.growingDown(), layout.epochTransactions)) {
+      for (const part of cutIntoEpochs(downwards, epochs.growingDown(), epochTransactions)) {
         oldestEpoch = appendPart(packed, part)
       }
       appendCandidates(packed, oldestEpoch)
@@ -262,26 +247,6 @@ function cutIntoEpochs(
     isNew = false
   }
   return parts
-}
-
-/**
- * Finds the rows of candidates that the epoch has already, and adds the others to those that it has.
- * @returns absent: the epoch does not have all of them in memory.
- */
-function knownRows(
-  { candidates: bytes, candidateEnds: ends }: PackedBlocks,
-  candidates: Set<string> | undefined
-): ReadonlySet<number> | undefined {
-  if (candidates === undefined) return undefined
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  const known = new Set<number>()
-  let start = 0
-  for (const [row, end] of ends.entries()) {
-    const before = candidates.size
-    if (candidates.add(text.toString('latin1', start, end)).size === before) known.add(row)
-    start = end
-  }
-  return known
 }
 
 /** Those of one epoch, in their order; nearly always that is all of them. */

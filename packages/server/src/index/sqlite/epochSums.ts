@@ -8,17 +8,11 @@ import { addressTable, hashTable, holdingTable, sumId, type TableShape, tableSha
 export const proofs = { none: 0, parts: 1, rows: 2 } as const
 export type Proof = (typeof proofs)[keyof typeof proofs]
 
-/** The sums of one epoch's parts, by table. */
+/** The sums of one epoch's parts, by table, which the writer keeps in memory of an epoch that rows are added to. */
 interface PartSums {
   readonly addresses: RowChecksums
   readonly hashes: RowChecksums
   readonly holdings: RowChecksums
-}
-
-/** What the writer keeps in memory of an epoch that rows are added to. */
-interface KeptEpoch extends PartSums {
-  /** Every stored candidate, its bytes as Latin-1 text; absent: they are in the table alone. */
-  candidates: Set<string> | undefined
 }
 
 /** Epochs that are kept: the newest one, and the oldest one while older blocks are added to it. */
@@ -28,7 +22,7 @@ const keptEpochs = 2
 export class EpochSums {
   readonly #select
   readonly #put
-  readonly #kept = new Map<number, KeptEpoch>()
+  readonly #kept = new Map<number, PartSums>()
 
   constructor(connection: SqliteConnection) {
     this.#select = connection.prepare<{ id: number; rec: Uint8Array }>(
@@ -38,15 +32,14 @@ export class EpochSums {
   }
 
   /** The sums of an epoch, to be changed and saved. */
-  of(epoch: number): KeptEpoch {
+  of(epoch: number): PartSums {
     const kept = this.#kept.get(epoch)
     if (kept !== undefined) return kept
     if (this.#kept.size === keptEpochs) this.#leaveOldest()
-    const sums: KeptEpoch = {
+    const sums: PartSums = {
       addresses: new RowChecksums(addressTable.rows),
       hashes: new RowChecksums(hashTable.rows),
-      holdings: new RowChecksums(holdingTable.rows),
-      candidates: new Set()
+      holdings: new RowChecksums(holdingTable.rows)
     }
     for (const [keyed, table] of tablesOf(sums).entries()) {
       const shape = tableShapes[keyed] as TableShape
@@ -54,7 +47,6 @@ export class EpochSums {
       for (const { id, rec } of this.#select.all([first, sumId(epoch, shape, 64)])) {
         if (shape.rows.namesRows) checkChecksumPage(rec)
         table.load(id - first, rec)
-        if (table === sums.holdings) sums.candidates = undefined
       }
     }
     this.#kept.set(epoch, sums)
@@ -72,7 +64,7 @@ export class EpochSums {
     }
   }
 
-  #saveEpoch(epoch: number, sums: KeptEpoch): void {
+  #saveEpoch(epoch: number, sums: PartSums): void {
     for (const [keyed, table] of tablesOf(sums).entries()) {
       const shape = tableShapes[keyed] as TableShape
       for (const [page, rec] of table.takeChanged()) this.#put.run([sumId(epoch, shape, page), rec])

@@ -35,7 +35,6 @@ const arbitraryLayout: fc.Arbitrary<Layout> = fc.record({
   mergeAfterMs: fc.constant(null),
   minUndoBlocks: fc.integer({ min: 0, max: 3 }),
   maxUndoBlocks: fc.constantFrom(3, 5, 100),
-  candidatesInMemoryFrom: fc.constantFrom(1, 1_000),
   changeLogBlocks: fc.constantFrom(1, 10_000),
   changeLogBytes: fc.constant(2 ** 20)
 })

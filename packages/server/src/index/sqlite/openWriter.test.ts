@@ -95,7 +95,7 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     coverage: rowsOf('meta').replace(/"sum":-?\d+,"changes_log":"\w+"/, '')
   })
   const prepare = async (driver: SqliteDriver) => {
-    const writer = await openWriter({ driver, epochTransactions: 3, candidatesInMemoryFrom: 1 })
+    const writer = await openWriter({ driver, epochTransactions: 3 })
     await commitChain(writer, blocks.slice(0, 3))
     const entries = ['tx 3', 'tx 4', 'left'].map(name => poolTransaction(name, [alice]))
     await writer.updatePool({ present: entries, seenAtSeconds: 1, headAfter: 2 })

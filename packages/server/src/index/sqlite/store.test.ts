@@ -48,7 +48,6 @@ for (const driver of availableSqliteDrivers())
 // Every commit merges what it can, in pieces so small that most merges are never complete.
 describe('store sqlite while epochs are merged all the time', () => {
   const merging = {
-    candidatesInMemoryFrom: 1,
     mergeAfterMs: null,
     maxEpochs: 0,
     mergeFanOut: 2,

@@ -12,7 +12,7 @@ import type { AppendChange, Mark, PrependChange, Rollback, WriterEngine } from '
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import { type ChainMeta, reportColumns, reportValues } from '../shared/rows.ts'
 import { createLogRows, createLogWriter } from './changes.ts'
-import { type AppendLayout, createBlockAppender } from './commit.ts'
+import { createBlockAppender } from './commit.ts'
 import { takeDamageFile } from './damageFile.ts'
 import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
 import { createEpochList } from './epochList.ts'
@@ -34,7 +34,7 @@ import { acceptCandidates, findSuspectCandidates } from './suspectCandidates.ts'
 import { acceptRows, checkKey, claimedBlocks, endOfEpoch, findSuspectRows } from './suspectRows.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
-export interface Layout extends AppendLayout, MergerLayout, UndoLayout, LogLayout {
+export interface Layout extends MergerLayout, UndoLayout, LogLayout {
   /** While blocks arrive without a pause, epochs are merged only as far as there are more than so many. */
   readonly maxEpochs: number
   /** After so long without new blocks epochs are merged, bit by bit; null: never. */
@@ -44,7 +44,6 @@ export interface Layout extends AppendLayout, MergerLayout, UndoLayout, LogLayou
 /** Default of a server; docs/decisions/0056-epochs-are-merged.md says how the figures of epochs were found. */
 export const defaultLayout: Layout = {
   epochTransactions: 100_000,
-  candidatesInMemoryFrom: 1_000,
   mergeFanOut: 8,
   mergeRows: 4_000,
   maxEpochs: 128,
