@@ -23,7 +23,7 @@ export interface ChainPreset {
   readonly exceptions: readonly KnownException[]
   /** Parts of its blocks that are known to be recomputable; absent: the encoding of the chain is not known. */
   readonly roots?: readonly RootPart[]
-  /** What of its blocks cannot be recomputed; only where `roots` lacks a part. */
+  /** What of its blocks cannot be recomputed; wherever `roots` lacks a part, and where older blocks differ. */
   readonly unknownEncoding?: string
 }
 
@@ -42,8 +42,8 @@ const knownRoots: ReadonlyMap<number, readonly RootPart[]> = new Map([
   ...withRoots(rootParts, [1, 560_048, 11_155_111]),
   // The OP stack as OP Mainnet and Base run it, and their test networks.
   ...withRoots(rootParts, [10, 8453, 84_532, 11_155_420]),
-  // Arbitrum Nitro. Its receipts and its own types of transactions are not known.
-  ...withRoots(['header'], [42_161, 42_170, 421_614])
+  // Arbitrum Nitro.
+  ...withRoots(rootParts, [42_161, 42_170, 421_614])
 ])
 
 function withRoots(parts: readonly RootPart[], chainIds: readonly number[]) {
@@ -154,6 +154,7 @@ const rows: readonly Row[] = [
 
 function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
   const roots = knownRoots.get(chainId)
+  const unknownEncoding = describeUnknownEncoding(chainId, roots !== rootParts)
   return {
     chainId,
     name,
@@ -162,7 +163,7 @@ function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
     ...(explorerUrl === undefined ? {} : { explorerUrl }),
     exceptions: knownExceptions.get(chainId) ?? [],
     ...(roots && { roots }),
-    ...(roots === rootParts ? {} : { unknownEncoding: describeUnknownEncoding(chainId) })
+    ...(unknownEncoding === undefined ? {} : { unknownEncoding })
   }
 }
 

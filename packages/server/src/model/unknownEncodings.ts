@@ -5,7 +5,11 @@ const families: readonly (readonly [why: string, chainIds: readonly number[]])[]
     [130, 204, 252, 480, 1135, 1868, 34_443, 57_073, 60_808, 747_474, 7_777_777]
   ],
   ['deposits have fields that those of the OP stack lack', [5000]],
-  ['transactions of types 0x64 to 0x6a and receipts are not encoded here', [33_139, 42_161, 42_170, 421_614]],
+  ['transactions before block 22,207,817 (type 0x78) have hashes that do not follow from them', [42_161]],
+  [
+    'it is built on Arbitrum Nitro with changes, and no recorded block shows how it encodes its blocks',
+    [33_139]
+  ],
   ['state syncs are outside of the roots, or in them since a fork', [109, 137, 80_002]],
   ['the hash of a block does not follow from its header, and its roots are zero', [324, 2741]],
   ['messages of the parent chain (0x7e) are encoded otherwise than deposits of the OP stack', [534_352]],
@@ -20,7 +24,11 @@ const families: readonly (readonly [why: string, chainIds: readonly number[]])[]
 
 const reasons = new Map(families.flatMap(([why, chainIds]) => chainIds.map(chainId => [chainId, why])))
 
-/** Says what of a chain's blocks cannot be recomputed from what a node answers. */
-export function describeUnknownEncoding(chainId: number): string {
-  return reasons.get(chainId) ?? 'no recorded block shows how it encodes its blocks'
+/**
+ * Says what of a chain's blocks cannot be recomputed from what a node answers.
+ * @param isPartial - A part of its newest blocks cannot be.
+ * @returns absent: everything can be.
+ */
+export function describeUnknownEncoding(chainId: number, isPartial: boolean): string | undefined {
+  return reasons.get(chainId) ?? (isPartial ? 'no recorded block shows how it encodes its blocks' : undefined)
 }

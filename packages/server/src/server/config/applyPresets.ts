@@ -1,6 +1,6 @@
 import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
 import { nameless } from '../../model/labelChain.ts'
-import { type RootVerification, rootParts } from '../../model/rootParts.ts'
+import type { RootVerification } from '../../model/rootParts.ts'
 import { chooseRoots } from './chooseRoots.ts'
 import type { ParsedConfig } from './schema.ts'
 
@@ -52,14 +52,15 @@ export function describeChain(chain: EvmChain) {
   const { chainId, name, preset, waivers } = chain
   const roots = chooseRoots(chain)
   const known = preset ? chainPresets.get(chainId) : undefined
-  const isPartial = roots === undefined || roots.parts.length < rootParts.length
+  // With "roots", a chain of which no part is known counts as encoded like Ethereum.
+  const isAssumed = roots !== undefined && known?.roots === undefined
   const applied = chainPresets.has(chainId) ? 'applied' : 'none is known'
   return {
     chainId,
     name,
     preset: preset ? applied : 'off',
     ...(roots === undefined ? {} : { verified: describeRoots(roots) }),
-    ...(isPartial && known?.unknownEncoding ? { unverified: known.unknownEncoding } : {}),
+    ...(!isAssumed && known?.unknownEncoding ? { unverified: known.unknownEncoding } : {}),
     ...(waivers.length === 0 ? {} : { waivers: waivers.map(describeWaiver).join('; ') })
   }
 }

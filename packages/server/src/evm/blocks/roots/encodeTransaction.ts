@@ -1,10 +1,10 @@
 import { RLP } from '@ethereumjs/rlp'
-import { isAbsent, type RawObject, readCount } from '../../../nodes/evm/rawFields.ts'
+import { isAbsent, type RawObject } from '../../../nodes/evm/rawFields.ts'
 import { RlpFields, type RlpValue } from './rlpFields.ts'
+import { findType, readPayload, readType } from './transactionTypes.ts'
 
 /** A transaction in the bytes that its block commits to. */
 export interface EncodedTransaction {
-  readonly type: number
   /** The bytes whose hash is the transaction's, and which the transactions root covers. */
   readonly bytes: Uint8Array
   /** Absent: the chain made it (a deposit of a rollup), and the bytes name the sender. */
@@ -20,89 +20,49 @@ export interface SignedPart {
   readonly s: bigint
 }
 
-type Encode = (fields: RlpFields) => RlpValue[]
-
-/** How each EIP-2718 type that a sender signs is written, without its signature. */
-const signedTypes: ReadonlyMap<number, Encode> = new Map<number, Encode>([
-  [1, tx => [tx.integer('chainId'), tx.integer('nonce'), tx.integer('gasPrice'), ...callOf(tx)]],
-  [2, tx => feeMarketOf(tx)],
-  [3, tx => [...feeMarketOf(tx), tx.integer('maxFeePerBlobGas'), tx.hashes('blobVersionedHashes')]],
-  [4, tx => [...feeMarketOf(tx), tx.objects('authorizationList', authorizationOf)]]
-])
-
-/** A deposit of the OP stack. @see https://specs.optimism.io/protocol/deposits.html */
-export const depositType = 0x7e
-
 /**
- * Returns the bytes of a transaction as `eth_getBlockByNumber` shows it: types 0 to 4, and deposits of the OP stack.
+ * Returns the bytes of a transaction as `eth_getBlockByNumber` shows it.
  * @returns `undefined` for a type whose encoding is not known.
  * @throws {NodeContradictionError} when a field is missing or malformed.
  */
 export function encodeTransaction(raw: RawObject, where: string): EncodedTransaction | undefined {
+  const found = findType(raw, where)
+  if (found === undefined) return undefined
   const tx = new RlpFields(raw, where)
   const type = readType(raw, where)
-  if (type === 0) return encodeLegacy(tx)
-  if (type === depositType) return { type, bytes: typed(type, depositOf(tx)) }
-  const unsigned = signedTypes.get(type)?.(tx)
-  if (unsigned === undefined) return undefined
-  const parity = isAbsent(raw.yParity) ? tx.integer('v') : tx.integer('yParity')
+  const payload = readPayload(found, tx)
+  if (!found.isSigned) return { bytes: typed(type, payload) }
+  const v = type === 0 || isAbsent(raw.yParity) ? tx.integer('v') : tx.integer('yParity')
   const [r, s] = [tx.integer('r'), tx.integer('s')]
-  return {
-    type,
-    bytes: typed(type, [...unsigned, parity, r, s]),
-    signed: { message: typed(type, unsigned), parity: Number(parity), r, s }
-  }
+  const bytes = typed(type, [...payload, v, r, s])
+  if (type > 0) return { bytes, signed: { message: typed(type, payload), parity: Number(v), r, s } }
+  // `v` of EIP-155 is 35 + 2 x chain id + parity; before, it was 27 + parity and the chain was not signed.
+  const message = v < 35n ? payload : [...payload, (v - 35n) / 2n, 0n, 0n]
+  const parity = Number(v < 35n ? v - 27n : (v - 35n) % 2n)
+  return { bytes, signed: { message: typed(0, message), parity, r, s } }
 }
 
-/** The number of a transaction's EIP-2718 type; 0 where the node has none. */
-export function readType({ type }: RawObject, where: string): number {
-  return isAbsent(type) ? 0 : readCount(type, where, 'type')
-}
-
-/** EIP-2718: the type, then its payload. */
-export function typed(type: number, payload: RlpValue[]): Uint8Array {
-  return Buffer.concat([Uint8Array.of(type), RLP.encode(payload)])
-}
-
-/** `v` of EIP-155 is 35 + 2 x chain id + parity; before, it was 27 + parity and the chain was not signed. */
-function encodeLegacy(tx: RlpFields): EncodedTransaction {
-  const unsigned = [
-    ...[tx.integer('nonce'), tx.integer('gasPrice'), tx.integer('gas')],
-    ...[tx.optionalAddress('to'), tx.integer('value'), tx.bytes('input')]
+/**
+ * Returns the bytes of a receipt that the receipts root covers.
+ * @param transaction - that the receipt is of.
+ * @throws {NodeContradictionError} when a field is missing or malformed.
+ */
+export function encodeReceipt(raw: RawObject, transaction: RawObject, where: string): Uint8Array {
+  const receipt = new RlpFields(raw, where)
+  const { receiptFields = [] } = findType(transaction, where) ?? {}
+  const areWritten = receiptFields.every(name => !isAbsent(raw[name]))
+  const payload: RlpValue[] = [
+    // Before Byzantium (EIP-658), the root of the state after the transaction.
+    isAbsent(raw.root) || raw.root === '0x' ? receipt.integer('status') : receipt.hash('root'),
+    receipt.integer('cumulativeGasUsed'),
+    receipt.bytes('logsBloom'),
+    receipt.objects('logs', log => [log.address('address'), log.hashes('topics'), log.bytes('data')]),
+    ...(areWritten ? receiptFields.map(name => receipt.integer(name)) : [])
   ]
-  const [v, r, s] = [tx.integer('v'), tx.integer('r'), tx.integer('s')]
-  const message = v < 35n ? unsigned : [...unsigned, (v - 35n) / 2n, 0n, 0n]
-  return {
-    type: 0,
-    bytes: RLP.encode([...unsigned, v, r, s]),
-    signed: { message: RLP.encode(message), parity: Number(v < 35n ? v - 27n : (v - 35n) % 2n), r, s }
-  }
+  return typed(readType(transaction, where), payload)
 }
 
-function feeMarketOf(tx: RlpFields): RlpValue[] {
-  const fees = [tx.integer('maxPriorityFeePerGas'), tx.integer('maxFeePerGas')]
-  return [tx.integer('chainId'), tx.integer('nonce'), ...fees, ...callOf(tx)]
-}
-
-function callOf(tx: RlpFields): RlpValue[] {
-  return [
-    ...[tx.integer('gas'), tx.optionalAddress('to'), tx.integer('value'), tx.bytes('input')],
-    tx.objects('accessList', entry => [entry.address('address'), entry.hashes('storageKeys')])
-  ]
-}
-
-function authorizationOf(tuple: RlpFields): RlpValue[] {
-  return [
-    ...[tuple.integer('chainId'), tuple.address('address'), tuple.integer('nonce')],
-    ...[tuple.integer('yParity'), tuple.integer('r'), tuple.integer('s')]
-  ]
-}
-
-function depositOf(tx: RlpFields): RlpValue[] {
-  const mint = isAbsent(tx.raw.mint) ? 0n : tx.integer('mint')
-  const isSystem = tx.raw.isSystemTx === true ? 1n : 0n
-  return [
-    ...[tx.hash('sourceHash'), tx.address('from'), tx.optionalAddress('to'), mint],
-    ...[tx.integer('value'), tx.integer('gas'), isSystem, tx.bytes('input')]
-  ]
+/** EIP-2718: the type, then its payload; a payload alone is of type 0. */
+function typed(type: number, payload: RlpValue[]): Uint8Array {
+  return type === 0 ? RLP.encode(payload) : Buffer.concat([Uint8Array.of(type), RLP.encode(payload)])
 }

@@ -61,6 +61,29 @@ export class RlpFields {
     return this.list(name, (entry, where) => read(new RlpFields(readObject(entry, where), where)))
   }
 
+  /** An integer that is 0 where it is missing. */
+  optionalInteger(name: string): bigint {
+    return isAbsent(this.raw[name]) ? 0n : this.integer(name)
+  }
+
+  /** `true` or `false`, written as 1 or 0; a member that is missing is `false`. */
+  flag(name: string): bigint {
+    return this.raw[name] === true ? 1n : 0n
+  }
+
+  /** An access list (EIP-2930). */
+  accesses(name: string): RlpValue[] {
+    return this.objects(name, entry => [entry.address('address'), entry.hashes('storageKeys')])
+  }
+
+  /** A list of authorizations (EIP-7702). */
+  authorizations(name: string): RlpValue[] {
+    return this.objects(name, tuple => [
+      ...[tuple.integer('chainId'), tuple.address('address'), tuple.integer('nonce')],
+      ...[tuple.integer('yParity'), tuple.integer('r'), tuple.integer('s')]
+    ])
+  }
+
   /** A list of hashes. */
   hashes(name: string): Uint8Array[] {
     return this.list(name, (entry, where) => toBytes(readHash(entry, where)))

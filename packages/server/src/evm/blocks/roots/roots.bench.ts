@@ -4,7 +4,7 @@ import { toHex } from '../../../index/record/hexBytes.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import type { VerifiedBlock } from '../verification/verifiedBlock.ts'
 import { verifyHeader, verifyReceipts } from '../verify.ts'
-import { encodeReceipt } from './encodeReceipt.ts'
+import { encodeReceipt } from './encodeTransaction.ts'
 import { loadRecoverSender } from './recoverSender.ts'
 import { trieRoot } from './trieRoot.ts'
 import { verifyReceiptsRoot } from './verifyReceiptsRoot.ts'
@@ -64,7 +64,7 @@ const raw = {
   ...header.raw,
   baseFeePerGas: hex(1_000_000_000),
   transactionsRoot: toHex(trieRoot(encoded.map(({ bytes }) => bytes))),
-  receiptsRoot: toHex(trieRoot(receipts.map(each => encodeReceipt(each, 2, 'receipt'))))
+  receiptsRoot: toHex(trieRoot(receipts.map(each => encodeReceipt(each, { type: '0x2' }, 'receipt'))))
 }
 const whole = { ...header, raw }
 const block: VerifiedBlock = {

@@ -7,35 +7,23 @@ import type { VerifiedHeader } from '../verification/verifiedBlock.ts'
 import { RlpFields } from './rlpFields.ts'
 
 type Kind = 'hash' | 'address' | 'bytes' | 'integer'
+type Fields = readonly (readonly [name: string, kind: Kind])[]
 
 /** The fields of a header in the order in which its hash covers them. */
-const fields: readonly (readonly [name: string, kind: Kind])[] = [
-  ['parentHash', 'hash'],
-  ['sha3Uncles', 'hash'],
-  ['miner', 'address'],
-  ['stateRoot', 'hash'],
-  ['transactionsRoot', 'hash'],
-  ['receiptsRoot', 'hash'],
-  ['logsBloom', 'bytes'],
-  ['difficulty', 'integer'],
-  ['number', 'integer'],
-  ['gasLimit', 'integer'],
-  ['gasUsed', 'integer'],
-  ['timestamp', 'integer'],
-  ['extraData', 'bytes'],
-  ['mixHash', 'hash'],
-  ['nonce', 'bytes']
-]
+const fields = toFields(
+  `parentHash:hash sha3Uncles:hash miner:address stateRoot:hash transactionsRoot:hash receiptsRoot:hash logsBloom:bytes
+  difficulty:integer number:integer gasLimit:integer gasUsed:integer timestamp:integer extraData:bytes mixHash:hash nonce:bytes`
+)
 
 /** Fields that forks have appended, each to all those before it: EIP-1559, 4895, 4844 (two), 4788, 7685. */
-const laterFields: typeof fields = [
-  ['baseFeePerGas', 'integer'],
-  ['withdrawalsRoot', 'hash'],
-  ['blobGasUsed', 'integer'],
-  ['excessBlobGas', 'integer'],
-  ['parentBeaconBlockRoot', 'hash'],
-  ['requestsHash', 'hash']
-]
+const laterFields = toFields(
+  `baseFeePerGas:integer withdrawalsRoot:hash blobGasUsed:integer excessBlobGas:integer parentBeaconBlockRoot:hash
+  requestsHash:hash`
+)
+
+function toFields(text: string): Fields {
+  return text.split(/\s+/).map(field => field.split(':') as [string, Kind])
+}
 
 /** Members of an answer that are no fields of the header. */
 const besides = ['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals', 'author']

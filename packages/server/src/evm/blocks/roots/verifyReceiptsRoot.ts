@@ -2,6 +2,7 @@ import {
   isAbsent,
   type RawObject,
   readAddress,
+  readHash,
   readList,
   readOptionalAddress,
   readQuantity
@@ -9,9 +10,9 @@ import {
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { VerifiedBlock, VerifiedTransaction } from '../verification/verifiedBlock.ts'
 import { createdAddress } from './createdAddress.ts'
-import { encodeReceipt } from './encodeReceipt.ts'
-import { depositType, readType } from './encodeTransaction.ts'
+import { encodeReceipt } from './encodeTransaction.ts'
 import { expectRoot } from './expectRoot.ts'
+import { arbitrumInternalType, depositType, readType } from './transactionTypes.ts'
 
 /** The last type that is part of Ethereum's own protocol. */
 const lastOwnType = 4
@@ -31,9 +32,10 @@ export function verifyReceiptsRoot(block: VerifiedBlock, hasTransactions: boolea
   const baseFee = isAbsent(raw.baseFeePerGas) ? undefined : readQuantity(raw.baseFeePerGas, 'baseFeePerGas')
   const encoded = committed.map(({ hash, raw: own, receipt }) => {
     const where = `block ${ref.number} receipt of ${hash}`
-    return encodeReceipt(receipt, readType(own, where), where)
+    return encodeReceipt(receipt, own, where)
   })
   expectRoot(block, 'receiptsRoot', encoded)
+  const onlyPrice = takesBaseFeeAlone(block) ? baseFee : undefined
   let gasBefore = 0n
   for (const transaction of committed) {
     const { hash, receipt } = transaction
@@ -41,15 +43,35 @@ export function verifyReceiptsRoot(block: VerifiedBlock, hasTransactions: boolea
     const gasSoFar = readQuantity(receipt.cumulativeGasUsed, where, 'cumulativeGasUsed')
     expectQuantity(receipt, 'gasUsed', gasSoFar - gasBefore, where)
     gasBefore = gasSoFar
-    if (hasTransactions) verifyDerived(transaction, baseFee, where)
+    if (hasTransactions) verifyDerived(transaction, baseFee, onlyPrice, where)
   }
 }
 
-/** Checks what a receipt shows that follows from its transaction, where the protocol fixes it. */
-function verifyDerived(transaction: VerifiedTransaction, baseFee: bigint | undefined, where: string): void {
-  const { raw, receipt } = transaction
+/**
+ * Reports whether transactions pay the base fee whatever they offer, as those of Arbitrum Nitro do. The mix hash holds the version
+ * of ArbOS in bytes 16 to 23 and, in byte 25, whether tips are collected besides, as version 9 always did.
+ */
+function takesBaseFeeAlone({ ref, raw, transactions: [first] }: VerifiedBlock): boolean {
+  const where = `block ${ref.number}`
+  if (first === undefined || readType(first.raw, where) !== arbitrumInternalType) return false
+  const [version, flags] = [[34, 50] as const, [52, 54] as const].map(([from, to]) =>
+    Number.parseInt(readHash(raw.mixHash, where, 'mixHash').slice(from, to), 16)
+  )
+  return version !== 9 && flags === 0
+}
+
+/**
+ * Checks what a receipt shows that follows from its transaction, where the protocol fixes it.
+ * @param onlyPrice - that every transaction of the block pays; absent: each pays its own.
+ */
+function verifyDerived(
+  { raw, receipt }: VerifiedTransaction,
+  baseFee: bigint | undefined,
+  onlyPrice: bigint | undefined,
+  where: string
+): void {
   const type = readType(raw, where)
-  const price = effectivePrice(raw, type, baseFee, where)
+  const price = onlyPrice ?? effectivePrice(raw, type, baseFee, where)
   if (price !== undefined && !isAbsent(receipt.effectiveGasPrice)) {
     expectQuantity(receipt, 'effectiveGasPrice', price, where)
   }

@@ -3,9 +3,10 @@ import { readAddress } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import type { VerifiedHeader, VerifiedHeaderTransaction } from '../verification/verifiedBlock.ts'
-import { type EncodedTransaction, encodeTransaction, readType } from './encodeTransaction.ts'
+import { type EncodedTransaction, encodeTransaction } from './encodeTransaction.ts'
 import { expectRoot } from './expectRoot.ts'
 import type { RecoverSender } from './recoverSender.ts'
+import { readType } from './transactionTypes.ts'
 
 /** A transaction that the header commits to, with the bytes that it commits to. */
 interface Encoded extends EncodedTransaction {

@@ -2,9 +2,9 @@ import { RLP } from '@ethereumjs/rlp'
 import { isAbsent } from '../../../nodes/evm/rawFields.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import type { VerifiedHeader } from '../verification/verifiedBlock.ts'
-import { depositType, readType } from './encodeTransaction.ts'
 import { expectRoot } from './expectRoot.ts'
 import { RlpFields } from './rlpFields.ts'
+import { depositType, readType } from './transactionTypes.ts'
 
 /**
  * Checks the withdrawals of a block (EIP-4895). A rollup, whose blocks begin with a deposit, has no withdrawals and uses the
