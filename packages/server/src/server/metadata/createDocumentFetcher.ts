@@ -5,7 +5,7 @@ import { type Document, type FetchedText, pictureBody, pictureDocument } from '.
 import type { FetchQueue, Work } from './fetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import type { HostHealth } from './hostHealth.ts'
-import { metadataFailure } from './metadataFailure.ts'
+import { isOurs, isThrottled, metadataFailure } from './metadataFailure.ts'
 import { charsetOf, readJsonObject, toUtf8, weighObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
 
@@ -110,16 +110,4 @@ function outcomeOf(error: unknown): string {
 /** Chooses the failure to report: own overload first, since the document may be there; a host that wants a pause last. */
 function worstOf(failures: readonly unknown[]): unknown {
   return failures.find(isOurs) ?? failures.find(failure => !isThrottled(failure)) ?? failures[0]
-}
-
-/** The address was not really tried: overload or shutdown. */
-export function isOurs(error: unknown): boolean {
-  return error instanceof MetadataError && ['BUSY', 'ABORTED'].includes(String(error.context.reason))
-}
-
-/** The host wants a pause, which says nothing of the address. */
-export function isThrottled(error: unknown): boolean {
-  if (!(error instanceof MetadataError)) return false
-  const { status, retryAfterMs } = error.context
-  return status === 429 || (status === 503 && retryAfterMs !== undefined)
 }

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { MetadataError } from '../../platform/errors.ts'
-import { metadataFailure } from './metadataFailure.ts'
+import { isThrottled, metadataFailure } from './metadataFailure.ts'
 
 /** The health of the hosts that metadata comes from. */
 export interface HostHealth {
@@ -95,9 +95,9 @@ export function createHostHealth(now: () => number): HostHealth {
     failed(name, error, url) {
       if (!(error instanceof MetadataError)) return
       const { reason, status, retryAfterMs } = error.context
-      const asked = typeof retryAfterMs === 'number' ? retryAfterMs : undefined
-      if (status === 429 || (status === 503 && asked !== undefined)) {
-        rest(hostOf(name), url, Math.min(asked ?? defaultRestMs, longestRestMs))
+      if (isThrottled(error)) {
+        const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs : defaultRestMs
+        rest(hostOf(name), url, Math.min(askedMs, longestRestMs))
       }
       // "Not found" is an answer; so is what the address itself makes impossible.
       const isAnswer = reason === 'STATUS' && typeof status === 'number' && status < 500 && status !== 429

@@ -47,3 +47,15 @@ export function metadataFailure(
   }
   return new MetadataError(message + shown, context, { cause })
 }
+
+/** The address was not really tried: overload or shutdown. */
+export function isOurs(error: unknown): boolean {
+  return error instanceof MetadataError && ['BUSY', 'ABORTED'].includes(String(error.context.reason))
+}
+
+/** The host wants a pause, which says nothing of the address. */
+export function isThrottled(error: unknown): boolean {
+  if (!(error instanceof MetadataError)) return false
+  const { status, retryAfterMs } = error.context
+  return status === 429 || (status === 503 && retryAfterMs !== undefined)
+}
