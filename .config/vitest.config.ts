@@ -6,13 +6,13 @@ import { makeMemoryFolder } from './makeMemoryFolder.ts'
 import { measureSlowness, patient } from './patience.ts'
 
 /**
- * They mock modules, or watch their whole process. Each has a worker of its own. All others leave nothing behind, so a worker
- * runs one after the other with the modules that it has loaded.
+ * They mock modules, watch their whole process, or call every getter of Node's prototypes, which breaks its HTTP server. Each has
+ * a worker of its own. All others leave nothing behind, so a worker runs one after the other with the modules that it has loaded.
  */
 const alone = [
   'packages/client/src/errors.test.ts',
   'packages/client/test/msw/*.test.ts',
-  'packages/client/test/silentStream.test.ts',
+  'packages/client/test/{secrets,silentStream,doors/*,matrix/*,runtimes/matrix.*}.test.ts',
   'packages/server/src/server/projects/createKeyRing.test.ts',
   'packages/server/src/server/metadata/guardedFetch.test.ts',
   'packages/server/test/guard/hostileServers.test.ts'
