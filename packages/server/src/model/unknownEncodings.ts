@@ -13,7 +13,7 @@ const families: readonly (readonly [why: string, chainIds: readonly number[]])[]
   ['state syncs are outside of the roots, or in them since a fork', [109, 137, 80_002]],
   ['the hash of a block does not follow from its header, and its roots are zero', [324, 2741]],
   ['messages of the parent chain (0x7e) are encoded otherwise than deposits of the OP stack', [534_352]],
-  ['transactions that pay their fees in tokens (0x7a to 0x7d) are not encoded here', [42_220]],
+  ['no recorded block shows its headers, or its receipts with a base fee', [42_220]],
   ['transactions of type 0x76 are not encoded here', [4217, 42_429, 42_431]],
   ['transactions and headers have forms of their own', [8217]],
   ['headers have fields of their own', [43_113, 43_114]],
