@@ -160,7 +160,9 @@ const undone = [
   (schema: string) => `SET search_path = ${schema}; ${withoutLog}`,
   (schema: string) => `SET search_path = ${schema}; ${withoutDirectory}`,
   (schema: string) => `SET search_path = ${schema}; DROP FUNCTION require_term;
-    ${sealRowOfStep6}; DELETE FROM migration WHERE version = 9`
+    ${sealRowOfStep6}; DELETE FROM migration WHERE version = 9`,
+  (schema: string) => `SET search_path = ${schema}; DROP TABLE directory_sum; DROP FUNCTION directory_hash;
+    DELETE FROM migration WHERE version = 10`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {

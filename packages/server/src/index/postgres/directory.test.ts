@@ -203,22 +203,33 @@ describe('an entry is never missing', () => {
     }
   })
 
-  test('for good: the background check finds a lost one, and replacing its block brings it back', async () => {
-    const writer = await openWriter(url)
-    const blocks = chainOf(20, block => (block === 4 ? [alice, stranger] : [alice]))
-    await commitChain(writer, blocks)
-    reader = await openReader(url)
-    const checked = () => withSnapshot(reader, snapshot => snapshot.findRowDamage(0, 4_096))
-    expect(await checked()).toEqual([])
-    const bucket = Number(stranger.slice(0, 6))
-    await queryOnce(url, `DELETE FROM ${schema}.directory WHERE bucket = ${bucket}`)
-    const damage = { part: 'addressRow', block: 4 } as const
-    expect(await checked()).toEqual([damage])
-    const put = packBlocks([encodeBlock(blocks[4] as IndexedBlock)])
-    expect(await writer.replaceBlock(put, damage)).toBe('replaced')
-    expect(await checked()).toEqual([])
-    expect(await pageOf(reader, stranger)).toStrictEqual(expectedHistory(blocks, stranger))
-  })
+  test.each([
+    ['lost', (bucket: number) => `DELETE FROM directory WHERE bucket = ${bucket} AND partition = 4 * 65536`],
+    ['altered', (bucket: number) => `UPDATE directory SET prints = 'abc' WHERE bucket = ${bucket}`],
+    ['of another bucket', (bucket: number) => `UPDATE directory SET bucket = 7 WHERE bucket = ${bucket}`],
+    ['without its sum', (bucket: number) => `DELETE FROM directory_sum WHERE bucket = ${bucket}`]
+  ])(
+    'unnoticed: a page refuses a row that is %s, the background check finds it, and it is written anew',
+    async (_, sql) => {
+      const writer = await openWriter(url)
+      const blocks = chainOf(20, block => (block % 5 === 4 ? [alice, stranger] : [alice]))
+      await commitChain(writer, blocks)
+      reader = await openReader(url)
+      const checked = () => withSnapshot(reader, snapshot => snapshot.findRowDamage(0, 4_096))
+      expect(await checked()).toEqual([])
+      await queryOnce(url, `SET search_path = ${schema}; ${sql(Number(stranger.slice(0, 6)))}`)
+      const damage = { part: 'addressRow', key: stranger.slice(2, 6) } as const
+      await expect(pageOf(reader, stranger)).rejects.toMatchObject({ damage })
+      expect(await checked()).toContainEqual(damage)
+      for (const found of await checked()) {
+        expect(await writer.findSuspects(found)).toMatchObject({ likely: [], range: { from: 0, to: -1 } })
+        await writer.acceptRows(found)
+        expect(await writer.findSuspects(found)).toBeUndefined()
+      }
+      expect(await checked()).toEqual([])
+      expect(await pageOf(reader, stranger)).toStrictEqual(expectedHistory(blocks, stranger))
+    }
+  )
 
   test('where so many addresses begin alike that they are not named', async () => {
     const alike = Array.from(

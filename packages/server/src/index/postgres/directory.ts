@@ -1,3 +1,4 @@
+import type { Damage } from '../../platform/errors.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
@@ -9,6 +10,9 @@ import type { WriterSession } from './session.ts'
 /*
  * The directory of addresses: which partitions have rows of an address. A row has the next three bytes of all addresses of one
  * partition that begin with the same two. Two addresses may share all five: then a read searches one partition for nothing.
+ *
+ * Rows with the same two first bytes are a bucket. `directory_sum` has the exclusive or of their hashes, so that every read of a
+ * bucket shows whether one is missing or altered.
  */
 
 /** First two bytes of an address, as a number. */
@@ -32,36 +36,38 @@ export interface ListingLayout {
   readonly listingMs: number
 }
 
-/** Returns an SQL expression: the partitions that may have rows of the address with this bucket and print, 8 bytes each. */
+/**
+ * Returns an SQL expression: the partitions that may have rows of the address with this bucket and print, 8 bytes each; null
+ * where the rows of the bucket are not those that were written.
+ */
 export function partitionsOf(schema: string, bucket: string, print: string): string {
-  return `(SELECT string_agg(int8send(partition), '') FROM ${schema}.directory
-    WHERE bucket = ${bucket} AND (prints IS NULL OR position(${print} IN prints) > 0))`
-}
-
-/** Row of the directory. */
-export interface DirectoryRow {
-  readonly bucket: number
-  readonly partition: number
-  readonly prints: Buffer | null
+  return `(SELECT CASE
+      WHEN coalesce(bit_xor(${schema}.directory_hash(partition, prints)), 0) =
+        coalesce((SELECT total FROM ${schema}.directory_sum WHERE bucket = ${bucket}), 0)
+      THEN coalesce(string_agg(int8send(partition), '') FILTER (WHERE prints IS NULL OR position(${print} IN prints) > 0), '')
+    END FROM ${schema}.directory WHERE bucket = ${bucket})`
 }
 
 /**
- * Makes a check of rows of the address index against rows of the directory.
- * @param starts - first ids of all partitions, ascending.
- * @returns whether reads of the address find its row with this id.
+ * Returns SQL for the buckets whose rows are not those that were written, from one up to, but not with, another one.
+ * @param schema - with its dot; absent: the search path has it.
  */
-export function createListedCheck(
-  rows: readonly DirectoryRow[],
-  starts: readonly number[],
-  listed: { readonly from: number; readonly end: number } | undefined
-): (address: Uint8Array, id: number) => boolean {
-  const known = new Map(rows.map(({ bucket, partition, prints }) => [`${bucket} ${partition}`, prints]))
-  return (address, id) => {
-    if (listed === undefined || id < listed.from || id >= listed.end) return true
-    const partition = starts.findLast(start => start <= id)
-    const prints = known.get(`${directoryBucket(address)} ${partition}`)
-    return prints === null || prints?.includes(Buffer.from(directoryPrint(address))) === true
-  }
+export function damagedBuckets(first: string, end: string, schema = ''): string {
+  const inRange = `WHERE bucket >= ${first} AND bucket < ${end}`
+  return `SELECT bucket FROM (
+      SELECT bucket, ${schema}directory_hash(partition, prints) AS total FROM ${schema}directory ${inRange}
+      UNION ALL SELECT bucket, total FROM ${schema}directory_sum ${inRange}
+    ) summed GROUP BY bucket HAVING bit_xor(total) <> 0`
+}
+
+/** Names a bucket whose rows are damaged: no block is, so its key has two bytes alone. */
+export function bucketDamage(bucket: number): Damage {
+  return { part: 'addressRow', key: hex(bucket) }
+}
+
+/** Returns the bucket that damage names. */
+export function damagedBucket({ part, key = '' }: Damage): number | undefined {
+  return part === 'addressRow' && key.length === 4 ? Number.parseInt(key, 16) : undefined
 }
 
 /**
@@ -82,13 +88,29 @@ export function listBlockStatements(
   }
   const listed = [...known.values()]
   const id = firstTransactionId(partition.first)
-  return [
-    `INSERT INTO directory
-    SELECT bucket, ${id}, string_agg(print, '') FROM unnest(${bigintsLiteral(listed.map(([bucket]) => bucket))},
-      ${bytesArrayLiteral(listed.map(([, print]) => print))}) AS party (bucket, print) GROUP BY bucket
-    ON CONFLICT (bucket, partition) DO UPDATE SET prints = directory.prints || excluded.prints
-    WHERE position(excluded.prints IN directory.prints) = 0`
-  ]
+  return walkingIndexes([
+    putStatement(
+      id,
+      `SELECT added.bucket, coalesce(directory.prints, '') || added.prints AS prints FROM (
+        SELECT bucket, string_agg(print, '') AS prints FROM unnest(${bigintsLiteral(listed.map(([bucket]) => bucket))},
+          ${bytesArrayLiteral(listed.map(([, print]) => print))}) AS party (bucket, print) GROUP BY bucket
+      ) added LEFT JOIN directory ON directory.bucket = added.bucket AND partition = ${id}
+      WHERE partition IS NULL OR position(added.prints IN directory.prints) = 0`
+    )
+  ])
+}
+
+/** Puts rows of one partition in, and changes the sums of their buckets. @param rows - SQL for buckets and prints. */
+function putStatement(id: number, rows: string): string {
+  return `WITH put AS MATERIALIZED (${rows}), changed AS (
+      SELECT bucket, prints FROM put
+      UNION ALL SELECT directory.bucket, directory.prints FROM put JOIN directory ON directory.bucket = put.bucket AND partition = ${id}
+    ), stored AS (
+      INSERT INTO directory SELECT bucket, ${id}, prints FROM put
+      ON CONFLICT (bucket, partition) DO UPDATE SET prints = excluded.prints
+    )
+    INSERT INTO directory_sum SELECT bucket, bit_xor(directory_hash(${id}, prints)) FROM changed GROUP BY bucket
+    ON CONFLICT (bucket) DO UPDATE SET total = directory_sum.total # excluded.total`
 }
 
 /** What a rollback does to the directory: partitions from `range` on are not complete any more. */
@@ -154,6 +176,26 @@ export class DirectoryWriter {
     } while (performance.now() - startedMs < this.#layout.listingMs)
   }
 
+  /** Whether the rows of a bucket are those that were written. */
+  async isWhole(bucket: number): Promise<boolean> {
+    return (await this.#session.read(damagedBuckets('$1', '$2'), [bucket, bucket + 1])).length === 0
+  }
+
+  /** Makes the rows of a bucket anew, from the address index. */
+  async restore(bucket: number): Promise<void> {
+    this.forget()
+    const [meta] = await this.#session.read<ListedColumns>('SELECT directory_from, directory_end FROM meta')
+    const { directory_from: from, directory_end: end } = meta ?? {}
+    const listed = this.#partitions.ranges.filter(
+      ({ first }) => from != null && end != null && first >= from && first < end
+    )
+    const statements = [
+      ...['directory', 'directory_sum'].map(table => `DELETE FROM ${table} WHERE bucket = ${bucket}`),
+      ...walkingIndexes(listed.map(range => listStatement(range, bucket, bucket + 1)))
+    ]
+    await this.#session.write(statements, [], { isLong: true })
+  }
+
   /** The partitions that are listed have no gap: it grows upwards first, and then downwards. */
   async #nextListing(): Promise<Listing | undefined> {
     const [meta] = await this.#session.read<ListedColumns>(
@@ -196,12 +238,13 @@ function listStatement({ first, end }: BlockRange, fromBucket: number, endBucket
   const from = `'\\x${hex(fromBucket)}'::bytea`
   const to = endBucket < buckets ? `AND address < '\\x${hex(endBucket)}'::bytea` : ''
   const [firstId, endId] = [firstTransactionId(first), firstTransactionId(end)]
-  return `INSERT INTO directory
-    SELECT bucket, ${firstId}, CASE WHEN count(*) <= ${maxPrints} THEN string_agg(print, '') END FROM (
+  return putStatement(
+    firstId,
+    `SELECT bucket, CASE WHEN count(*) <= ${maxPrints} THEN string_agg(print, '') END AS prints FROM (
       SELECT DISTINCT get_byte(address, 0) * 256 + get_byte(address, 1) AS bucket, substring(address FROM 3 FOR 3) AS print
       FROM address_tx WHERE address >= ${from} ${to} AND tx_id >= ${firstId} AND tx_id < ${endId}
-    ) party GROUP BY bucket
-    ON CONFLICT (bucket, partition) DO UPDATE SET prints = excluded.prints`
+    ) party GROUP BY bucket`
+  )
 }
 
 /** Nothing where the index was rolled back meanwhile: then the partition is listed anew. */

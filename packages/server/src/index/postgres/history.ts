@@ -1,8 +1,11 @@
+import { IndexDamagedError } from '../../platform/errors.ts'
 import type { AuditedChunk, MissingPart } from '../port/audit.ts'
 import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.ts'
 import { toPosition } from '../record/transactionId.ts'
 import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
+import { bucketDamage } from './directory.ts'
+import { type NamedRecord, recordsWithout } from './foreignRows.ts'
 import type { IdRange, ReadStatements } from './read.ts'
 import { partitionIds } from './schema.ts'
 
@@ -199,27 +202,40 @@ export async function readPartitions(
   return { starts: bounds.map(({ from }) => from), end: bounds.at(-1)?.end ?? 0 }
 }
 
-/** First ids of partitions, as the statement `records` gives them. Absent: it has not read the directory. */
-export function toPartitions({ count, partitions }: Row = {}, asked: number): readonly number[] | undefined {
-  return Number(count) < asked ? toNumbers(partitions) : undefined
+/**
+ * First ids of partitions, as the statement `records` gives them. Absent: it has not read the directory.
+ * @throws {IndexDamagedError} rows of the directory are not those that were written.
+ */
+export function toPartitions(
+  { count, partitions }: Row = {},
+  asked: number,
+  bucket: number
+): readonly number[] | undefined {
+  if (Number(count) >= asked) return undefined
+  if (partitions === null) throw new IndexDamagedError(bucketDamage(bucket), 'the directory of addresses')
+  return toNumbers(partitions)
 }
 
 /**
  * The answer to the statement `records`. Absent: no row of the address index.
+ * @returns with the records that do not have the address byte for byte.
  * @throws {StoreError} a record is missing.
  */
 export function toStretch(
   rule: SumRule,
-  { ids: idBytes, bytes, lengths, missing }: Row = {}
-): Stretch | undefined {
+  address: Uint8Array,
+  { ids: idBytes, bytes, lengths: lengthBytes, missing }: Row = {}
+): (Stretch & { readonly doubtful: readonly NamedRecord[] }) | undefined {
   const ids = toNumbers(idBytes)
   const lastId = ids.at(-1)
   if (lastId === undefined) return undefined
   if (missing !== null || !Buffer.isBuffer(bytes)) {
     throw missingRecord(Number(missing))
   }
-  checkRecords(rule, ids, bytes, toLengths(lengths))
-  return { chunk: { ids, bytes, missing: [] }, rows: ids.length, lastId }
+  const lengths = toLengths(lengthBytes)
+  checkRecords(rule, ids, bytes, lengths)
+  const doubtful = recordsWithout(address, ids, bytes, lengths)
+  return { chunk: { ids, bytes, missing: [] }, rows: ids.length, lastId, doubtful }
 }
 
 /**

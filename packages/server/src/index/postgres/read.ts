@@ -1,5 +1,5 @@
 import { isCitus } from './citus.ts'
-import { partitionsOf } from './directory.ts'
+import { damagedBuckets, partitionsOf } from './directory.ts'
 import { isSound } from './judged.ts'
 import { bytesLiteral } from './literals.ts'
 import { chainSchema } from './schema.ts'
@@ -29,9 +29,10 @@ export interface ReadStatements {
   /** Rows of the address index between two addresses: 20 bytes and the id, 8 bytes, of each. */
   readonly rowsBetween: Statement
   readonly checksumPage: Statement
-  /** Rows of the directory from one bucket up to, but not with, another one. */
-  readonly directoryBetween: Statement
+  readonly damagedBuckets: Statement
   readonly events: Statement
+  /** Those of one address in some blocks. */
+  readonly eventsIn: Statement
   readonly block: Statement
   /** Blocks of a range, with what links them. */
   readonly blocksBetween: Statement
@@ -187,15 +188,17 @@ export function createReadStatements(
        ) stretch`
     ),
     checksumPage: named('checksumPage', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
-    directoryBetween: named(
-      'directory_between',
-      `SELECT bucket, partition, prints FROM ${schema}.directory WHERE bucket >= $1 AND bucket < $2`
-    ),
+    damagedBuckets: named('damaged_buckets', damagedBuckets('$1', '$2', `${schema}.`)),
     events: named(
       'events',
       `SELECT block, rec, ${sound('account_event')} AS "isSound" FROM ${schema}.account_event
        WHERE address = $1 AND block > $2
        ORDER BY block LIMIT $3`
+    ),
+    eventsIn: named(
+      'events_in',
+      `SELECT block, rec, ${sound('account_event')} AS "isSound" FROM ${schema}.account_event
+       WHERE address = $1 AND block = ANY ($2::bigint[])`
     ),
     blocksBetween: named(
       'blocks_between',

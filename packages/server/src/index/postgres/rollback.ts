@@ -32,7 +32,7 @@ export function rollbackStatements(ancestor: BlockRef, hasUndo: boolean): readon
 
 /** Removes every block and all that is known of them. */
 export const rollbackAllStatements: readonly string[] = [
-  ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event', 'directory'].map(
+  ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event', 'directory', 'directory_sum'].map(
     table => `DELETE FROM ${table}`
   ),
   "UPDATE tally SET rec = decode(repeat('00', octet_length(rec)), 'hex')",

@@ -374,5 +374,34 @@ export const migrations: readonly Migration[] = [
       END
       $$;
     `
+  },
+  {
+    version: 10,
+    name: 'sums of the directory',
+    sql: `
+      -- Listed anew: its rows had no sums.
+      DROP TABLE directory;
+      CREATE TABLE directory (
+        bucket integer NOT NULL,
+        partition bigint NOT NULL,
+        prints bytea,
+        PRIMARY KEY (bucket, partition)
+      );
+      -- Of all rows of a bucket: the exclusive or of their hashes
+      CREATE TABLE directory_sum (
+        bucket integer PRIMARY KEY,
+        total integer NOT NULL
+      ) WITH (fillfactor = 50);
+      CREATE FUNCTION directory_hash(partition bigint, prints bytea) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
+        RETURN ('x' || substr(md5(int8send(partition) || coalesce(prints, '\\x00')), 1, 8))::bit(32)::integer;
+      -- The setting is made where the table is.
+      DO $$
+      BEGIN
+        PERFORM set_config('${writingChain}', chain_id::text, true) FROM meta;
+        UPDATE meta SET directory_from = NULL, directory_end = NULL;
+        PERFORM set_config('${writingChain}', '', true) FROM meta;
+      END
+      $$;
+    `
   }
 ]

@@ -4,6 +4,7 @@ import { type Damage, IndexDamagedError, StoreUnavailableError } from '../../pla
 import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
+import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import { hashOfRecord, type RecordChunk } from '../record/record.ts'
@@ -45,7 +46,8 @@ import {
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
-import { createListedCheck, type DirectoryRow, directoryBucket, directoryPrint } from './directory.ts'
+import { bucketDamage, directoryBucket, directoryPrint } from './directory.ts'
+import { mayBeParty, type NamedRecord } from './foreignRows.ts'
 import {
   HistoryCursor,
   type IdWindow,
@@ -151,18 +153,46 @@ export class PostgresSnapshot extends IndexSnapshot {
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
     const key = addressBytes(address)
     const windows = await this.#windows(olderThan === undefined ? undefined : toTransactionId(olderThan))
-    const place = [directoryBucket(key), directoryPrint(key)]
+    const bucket = directoryBucket(key)
+    const place = [bucket, directoryPrint(key)]
     const cursor = new HistoryCursor(windows, async ({ from, end, ranges, isWide }, count) => {
-      if (isWide) {
-        const [row] = await this.#aside(({ recordsIn }) => recordsIn(ranges, key, count))
-        return { stretch: toStretch(this.#rule, row) }
-      }
-      const [row] = await this.#rows('records', [key, from, end, count, ...place])
-      return { stretch: toStretch(this.#rule, row), partitions: toPartitions(row, count) }
+      const [row] = isWide
+        ? await this.#aside(({ recordsIn }) => recordsIn(ranges, key, count))
+        : await this.#rows('records', [key, from, end, count, ...place])
+      const stretch = toStretch(this.#rule, key, row)
+      if (stretch !== undefined) await this.#requireParty(key, stretch.doubtful)
+      return { stretch, ...(!isWide && { partitions: toPartitions(row, count, bucket) }) }
     })
     for await (const { chunk } of this.#pullAll(cursor, limit)) {
       yield { ids: chunk.ids, bytes: chunk.bytes }
     }
+  }
+
+  /**
+   * Requires that an account is a party of transactions whose records do not have it byte for byte. The authority of an
+   * authorization has a row of events; any other row has to agree with the row checksums.
+   * @throws {IndexDamagedError} a row of the address index leads to a transaction of others.
+   */
+  async #requireParty(key: Buffer, doubtful: readonly NamedRecord[]): Promise<void> {
+    const account = toHex(key)
+    const foreign = doubtful.filter(each => !mayBeParty(account, each)).map(({ id }) => toPosition(id))
+    if (foreign.length === 0) return
+    const blocks = foreign.map(({ blockNumber }) => blockNumber)
+    const rows = await this.#rows<EventColumns & Judged>('eventsIn', [key, blocks])
+    const authorized = rows.filter(row =>
+      decodeAccountEvents(this.#soundEvent(row).rec).some(({ kind }) => kind === 'authorization')
+    )
+    const { countedFrom = Number.MAX_SAFE_INTEGER } = this.meta.coverage
+    const block = blocks.find(
+      number => number >= countedFrom && !authorized.some(each => each.block === number)
+    )
+    if (block === undefined) return
+    const { isComplete, missing, ofOther, unresolved } = await this.recount(account)
+    if (isComplete && missing.length + unresolved === 0 && ofOther === undefined) return
+    throw new IndexDamagedError(
+      { part: 'addressRow', block, key: key.toString('hex') },
+      'it leads to a transaction of other accounts'
+    )
   }
 
   async countHistory(address: Address, atMost: number): Promise<number> {
@@ -245,7 +275,11 @@ export class PostgresSnapshot extends IndexSnapshot {
 
   protected async readEvents(address: Uint8Array, after: number, limit: number) {
     const rows = await this.#rows<EventColumns & Judged>('events', [address, after, limit])
-    return rows.map(row => requireSound(this.#rule, row, { part: 'event', block: row.block }))
+    return rows.map(row => this.#soundEvent(row))
+  }
+
+  #soundEvent(row: EventColumns & Judged) {
+    return requireSound(this.#rule, row, { part: 'event', block: row.block })
   }
 
   protected async *readHoldings(owner: Uint8Array): AsyncGenerator<readonly HoldingColumns[]> {
@@ -277,21 +311,19 @@ export class PostgresSnapshot extends IndexSnapshot {
   }
 
   async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
+    const buckets = [firstPart, endPart].map(part => part * bucketsOfPart)
+    const unlisted = await this.#rows<{ bucket: number }>('damagedBuckets', buckets)
+    const damage = unlisted.map(({ bucket }) => bucketDamage(bucket))
     const { countedFrom } = this.meta.coverage
-    if (countedFrom === undefined) return []
+    if (countedFrom === undefined) return damage
     const bounds = {
       first: firstOfPart(firstPart),
       end: endPart < partCount ? firstOfPart(endPart) : undefined
     }
     const found = new RowChecksums()
-    const isListed = await this.#listedCheck(firstPart, endPart)
-    const damage: Damage[] = []
     for await (const rows of this.#readPart(bounds, firstTransactionId(countedFrom))) {
       for (let at = 0; at < rows.length; at += partRowBytes) {
-        const id = Number(rows.readBigInt64BE(at + addressLength))
-        found.add(rows, at, id)
-        if (isListed(rows.subarray(at, at + addressLength), id)) continue
-        damage.push({ part: 'addressRow', block: toPosition(id).blockNumber })
+        found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
       }
     }
     const pages = new Map<number, Buffer | undefined>()
@@ -309,13 +341,6 @@ export class PostgresSnapshot extends IndexSnapshot {
       if (unresolved > 0) damage.push({ part: 'addressRow', key: address.slice(2) })
     }
     return damage
-  }
-
-  async #listedCheck(firstPart: number, endPart: number) {
-    const [first, end] = [firstPart, endPart].map(part => part * bucketsOfPart)
-    const rows = await this.#rows<DirectoryRow>('directoryBetween', [first, end])
-    const { starts } = await this.#lease.during(() => this.#source.partitions(this.#openView()))
-    return createListedCheck(rows, starts, this.meta.listed)
   }
 
   /** Reads the rows of a part, from an id on. */

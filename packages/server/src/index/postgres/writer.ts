@@ -29,7 +29,13 @@ import {
 } from '../shared/rows.ts'
 import { createLogRows, logStatements } from './changes.ts'
 import { appendScript } from './commit.ts'
-import { DirectoryWriter, type ListingLayout, listBlockStatements, unlistStatements } from './directory.ts'
+import {
+  DirectoryWriter,
+  damagedBucket,
+  type ListingLayout,
+  listBlockStatements,
+  unlistStatements
+} from './directory.ts'
 import { escapeLiteral } from './driver.ts'
 import { isSound, type Judged, requireBlock, requireSound } from './judged.ts'
 import { bytesArrayLiteral } from './literals.ts'
@@ -169,13 +175,18 @@ export class PostgresWriter implements WriterEngine {
     await this.#workOnDirectory()
   }
 
-  /** Sums do not tell which of several rows of a part are lost. */
-  async findSuspects(damage: Damage): Promise<Suspects> {
-    return { damage, likely: [] }
+  /** Sums do not tell which of several rows of a part are lost. Rows of the directory belong to no block. */
+  async findSuspects(damage: Damage): Promise<Suspects | undefined> {
+    const bucket = damagedBucket(damage)
+    if (bucket === undefined) return { damage, likely: [] }
+    if (await this.#directory.isWhole(bucket)) return undefined
+    return { damage, likely: [], range: { from: 0, to: -1 } }
   }
 
-  async acceptRows({ part }: Damage): Promise<void> {
-    if (part !== 'undo') return
+  async acceptRows(damage: Damage): Promise<void> {
+    const bucket = damagedBucket(damage)
+    if (bucket !== undefined) return this.#directory.restore(bucket)
+    if (damage.part !== 'undo') return
     await this.#session.write(
       [`DELETE FROM reorged WHERE ${isSound(this.#chainId, 'reorged')} IS NOT TRUE`],
       []

@@ -1,5 +1,5 @@
 import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
-import type { Damage } from '../../platform/errors.ts'
+import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
 import type { ChangeBounds, ChangePage, ChangePosition, ChangesOptions } from '../port/changes.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
@@ -13,10 +13,11 @@ import type {
 } from '../port/status.ts'
 import type { Snapshot } from '../port/store.ts'
 import { decodeAccountEvents } from '../record/accountEvents.ts'
-import { addressBytes } from '../record/hexBytes.ts'
+import { addressBytes, toHex } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
 import { compareChecksums, type PartChecksum } from '../record/rowChecksums.ts'
 import { type BlockRowsFound, findBlockDamage } from './findBlockDamage.ts'
+import { namedBy } from './Pool.ts'
 import { afterEntry, type ReplayedRows, replayChanges } from './replayChanges.ts'
 import {
   type ChainMeta,
@@ -121,7 +122,10 @@ export abstract class IndexSnapshot implements Snapshot {
   }
 
   async pending(address: Address): Promise<readonly PendingTransaction[]> {
-    return toPending(await this.readPending(addressBytes(address)))
+    const key = addressBytes(address)
+    const pending = toPending(await this.readPending(key))
+    if (pending.every(each => namedBy(each).has(toHex(key)))) return pending
+    throw new IndexDamagedError({ part: 'poolEntry' }, 'an address leads to an entry of others')
   }
 
   async *holdingCandidates(
