@@ -380,13 +380,7 @@ export const migrations: readonly Migration[] = [
     name: 'sums of the directory',
     sql: `
       -- Listed anew: its rows had no sums.
-      DROP TABLE directory;
-      CREATE TABLE directory (
-        bucket integer NOT NULL,
-        partition bigint NOT NULL,
-        prints bytea,
-        PRIMARY KEY (bucket, partition)
-      );
+      TRUNCATE directory;
       -- Of all rows of a bucket: the exclusive or of their hashes
       CREATE TABLE directory_sum (
         bucket integer PRIMARY KEY,

@@ -14,10 +14,10 @@ import {
   compareChecksums,
   findChecksum,
   firstOfPart,
+  type PartChecksum,
   partBounds,
   partCount,
   RowChecksums,
-  RowSums,
   readPartChecksum
 } from '../record/rowChecksums.ts'
 import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
@@ -47,10 +47,11 @@ import {
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
 import { bucketDamage, directoryBucket, directoryPrint } from './directory.ts'
-import { mayBeParty, type NamedRecord } from './foreignRows.ts'
 import {
   HistoryCursor,
   type IdWindow,
+  mayBeParty,
+  type NamedRecord,
   type Partitions,
   ReadWindows,
   type Stretch,
@@ -82,6 +83,12 @@ export interface ReadView {
   readonly isFinalWord: boolean
   /** Gives the connection back, in its own time. */
   release(): Promise<void>
+}
+
+/** First key of a part of the address index, and the first one after it; absent: it is the last part. */
+interface PartBounds {
+  readonly first: Uint8Array
+  readonly end?: Uint8Array | undefined
 }
 
 /** What a snapshot needs of its reader. */
@@ -296,44 +303,21 @@ export class PostgresSnapshot extends IndexSnapshot {
   }
 
   protected async countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined> {
-    const { countedFrom = 0 } = this.meta.coverage
-    const found = new RowSums()
-    for await (const rows of this.#readPart(partBounds(address), firstTransactionId(countedFrom))) {
-      if (!budget.take(rows.length / partRowBytes)) return undefined
-      for (let at = 0; at < rows.length; at += partRowBytes) {
-        found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
-      }
-    }
-    const { page, offset } = findChecksum(address)
-    const [row] = await this.#rows<{ rec: Buffer }>('checksumPage', [page])
-    const written = row ? readPartChecksum(checkChecksumPage(row.rec), offset) : new RowSums().sums
-    return { written, found: found.sums }
+    const found = await this.#sumRows(partBounds(address), budget)
+    return found && { written: await this.#writtenSums(address, new Map()), found: found.part(address) }
   }
 
   async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
     const buckets = [firstPart, endPart].map(part => part * bucketsOfPart)
     const unlisted = await this.#rows<{ bucket: number }>('damagedBuckets', buckets)
     const damage = unlisted.map(({ bucket }) => bucketDamage(bucket))
-    const { countedFrom } = this.meta.coverage
-    if (countedFrom === undefined) return damage
-    const bounds = {
-      first: firstOfPart(firstPart),
-      end: endPart < partCount ? firstOfPart(endPart) : undefined
-    }
-    const found = new RowChecksums()
-    for await (const rows of this.#readPart(bounds, firstTransactionId(countedFrom))) {
-      for (let at = 0; at < rows.length; at += partRowBytes) {
-        found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
-      }
-    }
-    const pages = new Map<number, Buffer | undefined>()
-    for (let part = firstPart; part < endPart; part++) {
+    if (this.meta.coverage.countedFrom === undefined) return damage
+    const end = endPart < partCount ? firstOfPart(endPart) : undefined
+    const found = await this.#sumRows({ first: firstOfPart(firstPart), end }, { take: () => true })
+    const pages = new Map<number, Buffer>()
+    for (let part = firstPart; found !== undefined && part < endPart; part++) {
       const address = toHex(firstOfPart(part))
-      const { page, offset } = findChecksum(address)
-      if (!pages.has(page))
-        pages.set(page, (await this.#rows<{ rec: Buffer }>('checksumPage', [page]))[0]?.rec)
-      const rec = pages.get(page)
-      const written = rec ? readPartChecksum(checkChecksumPage(rec), offset) : new RowSums().sums
+      const written = await this.#writtenSums(address, pages)
       const { missing, ofOther, unresolved } = compareChecksums(written, found.part(address), address)
       for (const { blockNumber } of [...missing, ...(ofOther === undefined ? [] : [ofOther.position])]) {
         damage.push({ part: 'addressRow', block: blockNumber })
@@ -343,11 +327,36 @@ export class PostgresSnapshot extends IndexSnapshot {
     return damage
   }
 
+  /** Sums up the counted rows of parts. Absent: the budget does not suffice. */
+  async #sumRows(bounds: PartBounds, budget: RowBudget): Promise<RowChecksums | undefined> {
+    const { countedFrom = 0 } = this.meta.coverage
+    const found = new RowChecksums()
+    for await (const rows of this.#readPart(bounds, firstTransactionId(countedFrom))) {
+      if (!budget.take(rows.length / partRowBytes)) return undefined
+      for (let at = 0; at < rows.length; at += partRowBytes) {
+        found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
+      }
+    }
+    return found
+  }
+
+  /**
+   * Reads the sums that were written of the part that an address is in.
+   * @param pages - those that were read before.
+   * @throws {IndexDamagedError} their page is missing, or not whole.
+   */
+  async #writtenSums(address: Address, pages: Map<number, Buffer>): Promise<PartChecksum> {
+    const { page, offset } = findChecksum(address)
+    const rec =
+      pages.get(page) ??
+      (await this.#rows<{ rec: Buffer }>('checksumPage', [page]))[0]?.rec ??
+      Buffer.alloc(0)
+    pages.set(page, rec)
+    return readPartChecksum(checkChecksumPage(rec), offset)
+  }
+
   /** Reads the rows of a part, from an id on. */
-  async *#readPart(
-    { first, end = afterAllAddresses }: { readonly first: Uint8Array; readonly end?: Uint8Array | undefined },
-    firstId: number
-  ): AsyncGenerator<Buffer> {
+  async *#readPart({ first, end = afterAllAddresses }: PartBounds, firstId: number): AsyncGenerator<Buffer> {
     for await (const window of this.#eachWindow()) {
       if (window.end <= firstId) return
       let after: readonly [Uint8Array, number] = [first, -1]
