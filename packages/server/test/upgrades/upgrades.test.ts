@@ -81,7 +81,7 @@ it('every released schema is there, and some writers were killed while they wrot
   expect(killedWhileRewriting).toBeGreaterThan(3)
   expect(oldSchemas.map(({ engine, version }) => `${engine.name} ${version}`)).toEqual([
     ...[0, 1, 2, 3, 4, 5, 6].map(version => `sqlite ${version}`),
-    ...[0, 1, 2, 3, 4, 5, 6, 7, 8].map(version => `postgres ${version}`)
+    ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(version => `postgres ${version}`)
   ])
 })
 
