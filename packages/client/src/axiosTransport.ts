@@ -25,7 +25,7 @@ export function createAxiosTransport(
   return async (url, request, maxBytes, read) => {
     if (read) {
       // axios gives no body while it arrives, or only over fetch.
-      const response = await fetch(url, request)
+      const response = await fetch(url, request as RequestInit)
       const text = await read(response, maxBytes)
       return { status: response.status, text, header: name => response.headers.get(name) }
     }

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from './AbortSignalLike.ts'
 import type { FetchedResponse } from './fetchTransport.ts'
 
 /** One HTTP POST, ready to send: what `fetch` takes. */
@@ -7,7 +8,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** Fires at the deadline or when the caller gives up, in every phase including the body. */
-  readonly signal: AbortSignal
+  readonly signal: AbortSignalLike
   /** No redirect is followed. Workers know no other way than this one. */
   readonly redirect: 'manual'
 }
