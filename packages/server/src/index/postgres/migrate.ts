@@ -93,6 +93,9 @@ async function makeSchema(client: Client, schema: string): Promise<void> {
   }
   // A user without the right to make schemas would be refused even where it exists.
   if (rows.length === 0) await client.query(`CREATE SCHEMA ${schema}`)
+  // An operator made it, and Citus put it on a node at once.
+  else if (await isDistributed(client, schema))
+    await client.query(`SELECT citus_schema_undistribute('${schema}')`)
   await client.query(
     'CREATE TABLE migration (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)'
   )
