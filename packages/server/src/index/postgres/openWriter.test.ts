@@ -323,9 +323,7 @@ describe('a server that says nothing', () => {
   })
 
   test('is told as such where it is lost before the index is open', async () => {
-    const door = await startDatabaseDoor(url, piece =>
-      piece.includes('enable_schema_based_sharding') ? 'cut' : 'pass'
-    )
+    const door = await startDatabaseDoor(url, piece => (piece.includes('mayMove') ? 'cut' : 'pass'))
     await expect(openPostgresWriter(door.url, testIdentity)).rejects.toThrow(StoreUnavailableError)
     await door.close()
   })
