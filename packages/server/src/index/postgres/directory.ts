@@ -88,29 +88,32 @@ export function listBlockStatements(
   }
   const listed = [...known.values()]
   const id = firstTransactionId(partition.first)
-  return walkingIndexes([
-    putStatement(
+  const buckets = bigintsLiteral(listed.map(([bucket]) => bucket))
+  return walkingIndexes(
+    putStatements(
       id,
       `SELECT added.bucket, coalesce(directory.prints, '') || added.prints AS prints FROM (
-        SELECT bucket, string_agg(print, '') AS prints FROM unnest(${bigintsLiteral(listed.map(([bucket]) => bucket))},
+        SELECT bucket, string_agg(print, '') AS prints FROM unnest(${buckets},
           ${bytesArrayLiteral(listed.map(([, print]) => print))}) AS party (bucket, print) GROUP BY bucket
       ) added LEFT JOIN directory ON directory.bucket = added.bucket AND partition = ${id}
-      WHERE partition IS NULL OR position(added.prints IN directory.prints) = 0`
+      WHERE partition IS NULL OR position(added.prints IN directory.prints) = 0`,
+      `unnest(${buckets}) AS party (bucket)`
     )
-  ])
+  )
 }
 
-/** Puts rows of one partition in, and changes the sums of their buckets. @param rows - SQL for buckets and prints. */
-function putStatement(id: number, rows: string): string {
-  return `WITH put AS MATERIALIZED (${rows}), changed AS (
-      SELECT bucket, prints FROM put
-      UNION ALL SELECT directory.bucket, directory.prints FROM put JOIN directory ON directory.bucket = put.bucket AND partition = ${id}
-    ), stored AS (
-      INSERT INTO directory SELECT bucket, ${id}, prints FROM put
-      ON CONFLICT (bucket, partition) DO UPDATE SET prints = excluded.prints
-    )
-    INSERT INTO directory_sum SELECT bucket, bit_xor(directory_hash(${id}, prints)) FROM changed GROUP BY bucket
+/**
+ * Puts rows of one partition in, and changes the sums of their buckets: what they had there before is taken out, and what they have
+ * afterwards put in. One statement each, because the parts of one see each other's writes on Citus.
+ * @param rows - SQL for buckets and prints. @param among - SQL for the buckets that they may be of, as `bucket`.
+ */
+function putStatements(id: number, rows: string, among: string): string[] {
+  const toggle = `INSERT INTO directory_sum SELECT bucket, bit_xor(directory_hash(partition, prints))
+    FROM (SELECT DISTINCT bucket FROM ${among}) listed JOIN directory USING (bucket) WHERE partition = ${id} GROUP BY bucket
     ON CONFLICT (bucket) DO UPDATE SET total = directory_sum.total # excluded.total`
+  const put = `INSERT INTO directory SELECT bucket, ${id}, prints FROM (${rows}) put
+    ON CONFLICT (bucket, partition) DO UPDATE SET prints = excluded.prints`
+  return [toggle, put, toggle]
 }
 
 /** What a rollback does to the directory: partitions from `range` on are not complete any more. */
@@ -191,7 +194,7 @@ export class DirectoryWriter {
     )
     const statements = [
       ...['directory', 'directory_sum'].map(table => `DELETE FROM ${table} WHERE bucket = ${bucket}`),
-      ...walkingIndexes(listed.map(range => listStatement(range, bucket, bucket + 1)))
+      ...walkingIndexes(listed.flatMap(range => listStatements(range, bucket, bucket + 1)))
     ]
     await this.#session.write(statements, [], { isLong: true })
   }
@@ -220,7 +223,7 @@ export class DirectoryWriter {
   async #listPiece(listing: Listing): Promise<void> {
     const { range, rollbacks, bucketsAtOnce, next } = listing
     const end = Math.min(buckets, next + bucketsAtOnce)
-    const statements = walkingIndexes([listStatement(range, next, end)])
+    const statements = walkingIndexes(listStatements(range, next, end))
     // In the same transaction, so that no reader takes a part for all of it.
     const marked = end < buckets ? [] : [markStatement(range, rollbacks)]
     try {
@@ -234,16 +237,17 @@ export class DirectoryWriter {
   }
 }
 
-function listStatement({ first, end }: BlockRange, fromBucket: number, endBucket: number): string {
+function listStatements({ first, end }: BlockRange, fromBucket: number, endBucket: number): string[] {
   const from = `'\\x${hex(fromBucket)}'::bytea`
   const to = endBucket < buckets ? `AND address < '\\x${hex(endBucket)}'::bytea` : ''
   const [firstId, endId] = [firstTransactionId(first), firstTransactionId(end)]
-  return putStatement(
+  return putStatements(
     firstId,
     `SELECT bucket, CASE WHEN count(*) <= ${maxPrints} THEN string_agg(print, '') END AS prints FROM (
       SELECT DISTINCT get_byte(address, 0) * 256 + get_byte(address, 1) AS bucket, substring(address FROM 3 FOR 3) AS print
       FROM address_tx WHERE address >= ${from} ${to} AND tx_id >= ${firstId} AND tx_id < ${endId}
-    ) party GROUP BY bucket`
+    ) party GROUP BY bucket`,
+    `generate_series(${fromBucket}, ${endBucket - 1}) AS range (bucket)`
   )
 }
 
