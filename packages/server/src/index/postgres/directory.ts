@@ -88,16 +88,16 @@ export function listBlockStatements(
   }
   const listed = [...known.values()]
   const id = firstTransactionId(partition.first)
-  const buckets = bigintsLiteral(listed.map(([bucket]) => bucket))
+  const listedBuckets = bigintsLiteral(listed.map(([bucket]) => bucket))
   return walkingIndexes(
     putStatements(
       id,
       `SELECT added.bucket, coalesce(directory.prints, '') || added.prints AS prints FROM (
-        SELECT bucket, string_agg(print, '') AS prints FROM unnest(${buckets},
+        SELECT bucket, string_agg(print, '') AS prints FROM unnest(${listedBuckets},
           ${bytesArrayLiteral(listed.map(([, print]) => print))}) AS party (bucket, print) GROUP BY bucket
       ) added LEFT JOIN directory ON directory.bucket = added.bucket AND partition = ${id}
       WHERE partition IS NULL OR position(added.prints IN directory.prints) = 0`,
-      `unnest(${buckets}) AS party (bucket)`
+      `unnest(${listedBuckets}) AS party (bucket)`
     )
   )
 }
