@@ -97,7 +97,7 @@ export function listBlockStatements(
           ${bytesArrayLiteral(listed.map(([, print]) => print))}) AS party (bucket, print) GROUP BY bucket
       ) added LEFT JOIN directory ON directory.bucket = added.bucket AND partition = ${id}
       WHERE partition IS NULL OR position(added.prints IN directory.prints) = 0`,
-      `unnest(${listedBuckets}) AS party (bucket)`
+      `bucket = ANY (${listedBuckets})`
     )
   )
 }
@@ -105,11 +105,11 @@ export function listBlockStatements(
 /**
  * Puts rows of one partition in, and changes the sums of their buckets: what they had there before is taken out, and what they have
  * afterwards put in. One statement each, because the parts of one see each other's writes on Citus.
- * @param rows - SQL for buckets and prints. @param among - SQL for the buckets that they may be of, as `bucket`.
+ * @param rows - SQL for buckets and prints. @param among - SQL that holds for the buckets that they may be of.
  */
 function putStatements(id: number, rows: string, among: string): string[] {
   const toggle = `INSERT INTO directory_sum SELECT bucket, bit_xor(directory_hash(partition, prints))
-    FROM (SELECT DISTINCT bucket FROM ${among}) listed JOIN directory USING (bucket) WHERE partition = ${id} GROUP BY bucket
+    FROM directory WHERE ${among} AND partition = ${id} GROUP BY bucket
     ON CONFLICT (bucket) DO UPDATE SET total = directory_sum.total # excluded.total`
   const put = `INSERT INTO directory SELECT bucket, ${id}, prints FROM (${rows}) put
     ON CONFLICT (bucket, partition) DO UPDATE SET prints = excluded.prints`
@@ -247,7 +247,7 @@ function listStatements({ first, end }: BlockRange, fromBucket: number, endBucke
       SELECT DISTINCT get_byte(address, 0) * 256 + get_byte(address, 1) AS bucket, substring(address FROM 3 FOR 3) AS print
       FROM address_tx WHERE address >= ${from} ${to} AND tx_id >= ${firstId} AND tx_id < ${endId}
     ) party GROUP BY bucket`,
-    `generate_series(${fromBucket}, ${endBucket - 1}) AS range (bucket)`
+    `bucket >= ${fromBucket} AND bucket < ${endBucket}`
   )
 }
 
