@@ -91,6 +91,7 @@ describe('work whose signal is made when it is asked for', () => {
     }
     const deadline = { timeoutMs: 60_000, signal, createError }
     expect(await withinDeadline(deadline, async () => 'done')).toBe('done')
+    expect(await withinDeadline({ ...deadline, timeoutMs: 0 }, () => 'at once')).toBe('at once')
     await expect(withinDeadline(deadline, () => Promise.reject(new Error('failed')))).rejects.toThrow(
       'failed'
     )

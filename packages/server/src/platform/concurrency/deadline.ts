@@ -89,7 +89,8 @@ export async function withDeadline<T>(
 }
 
 /**
- * Runs `work` until its deadline, as `withDeadline`, but makes its signal only when it is asked for: most work ends before.
+ * Runs `work` until its deadline, as `withDeadline`, but makes its signal only when it is asked for: most work ends before. Work that
+ * gives its result at once needs no timer either.
  *
  * @param deadline.signal - read when the signal is made. Until then its abort stops nothing.
  * @throws the reason of the signal, or what `work` throws; the signal is aborted in both cases.
@@ -100,16 +101,16 @@ export function withinDeadline<T>(
     readonly signal: () => AbortSignal
     readonly createError: () => Error
   },
-  work: (getSignal: () => AbortSignal) => Promise<T>
+  work: (getSignal: () => AbortSignal) => T | Promise<T>
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let scope: AbortScope | undefined
+    let timer: NodeJS.Timeout | undefined
     const fail = (reason: unknown) => {
       clearTimeout(timer)
       scope?.end(reason instanceof Error ? reason : undefined)
       reject(reason)
     }
-    const timer = setTimeout(() => fail(deadline.createError()), deadline.timeoutMs)
     const getSignal = () => {
       if (scope !== undefined) return scope.signal
       scope = openAbortScope([deadline.signal()])
@@ -123,7 +124,13 @@ export function withinDeadline<T>(
       scope?.release()
       resolve(result)
     }
-    work(getSignal).then(succeed, fail)
+    const result = work(getSignal)
+    if (!(result instanceof Promise)) {
+      succeed(result)
+      return
+    }
+    timer = setTimeout(() => fail(deadline.createError()), deadline.timeoutMs)
+    result.then(succeed, fail)
   })
 }
 

@@ -94,17 +94,15 @@ export function answerBody(
 ): (call: ReadRequest) => Promise<HttpAnswer> {
   return async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
     const origin = {
-      ...{ endpoint, urlChainId, requestId, projectId: caller.projectId, isBatch: body.isBatch },
+      endpoint,
+      urlChainId,
+      requestId,
+      projectId: caller.projectId,
+      isBatch: body.isBatch,
       nextTurn: (had: number) => nextTurn(caller, had),
-      get signal() {
-        return request.signal
-      },
-      get acceptsEvents() {
-        return acceptsEvents(request)
-      },
-      get lastEventId() {
-        return request.header('last-event-id')
-      }
+      signal: () => request.signal,
+      acceptsEvents: () => acceptsEvents(request),
+      lastEventId: () => request.header('last-event-id')
     }
     const answered = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
     const { coverage, cursor, ...answer } = answered
@@ -126,8 +124,8 @@ export const streamHeaders = {
 }
 
 /** Returns whether a request names streams of events among what it accepts; that it accepts anything is not enough. */
-export function acceptsEvents({ header }: Pick<HttpRequest, 'header'>): boolean {
-  const ranges = (header('accept') ?? '').toLowerCase().split(',')
+export function acceptsEvents(request: Pick<HttpRequest, 'header'>): boolean {
+  const ranges = (request.header('accept') ?? '').toLowerCase().split(',')
   return ranges.some(range => {
     const [type = '', ...parameters] = range.split(';').map(part => part.trim())
     return type === transport.streamContentType && !parameters.some(each => /^q=0(\.0*)?$/.test(each))

@@ -21,9 +21,8 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
  */
 export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): NodeHandler {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const caller = watchCaller(request, response)
-    const answered = await handle(toHttpRequest(request, caller))
-    await writeAnswer(request, response, answered, { streamIdleMs, caller })
+    const caller = new NodeRequest(request, response)
+    await writeAnswer(request, response, await handle(caller), { streamIdleMs, caller })
   }
 
   return (request, response) => {
@@ -34,27 +33,63 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
   }
 }
 
-/** Watches for the end of the connection that an answer is for. */
-function watchCaller(request: IncomingMessage, response: ServerResponse): CallerWatch {
-  // Most answers are written before anything asks for the signal.
-  let gone: AbortController | undefined
-  let isGone = false
-  const end = () => {
-    isGone = true
-    gone?.abort()
-  }
-  const forget = whenGone(request.socket, end)
-  response.once('finish', forget).once('close', () => {
-    forget()
-    if (!response.writableFinished) end()
-  })
-  return {
-    isGone: () => isGone,
-    get signal() {
-      gone ??= new AbortController()
-      if (isGone) gone.abort()
-      return gone.signal
+/** Nobody changes the query of a request. */
+const noQuery = new URLSearchParams()
+
+const targetPattern = /^(?:https?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i
+
+/** A request, which also watches for the end of the connection that its answer is for. */
+class NodeRequest implements HttpRequest, CallerWatch {
+  readonly source: IncomingMessage
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly peerAddress: string | undefined
+  /** Absent until it is asked for: most answers are written before. */
+  #gone: AbortController | undefined
+  #isGone = false
+
+  /**
+   * Takes path and query from `/path?query`, or from a proxy's absolute form, which names the host as well.
+   *
+   * The path is not resolved the way a browser does (`..`, `//host`, `\`), or a gateway in front, which judges the
+   * text, and this server would see two different paths.
+   */
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    const [, path = '', query = ''] = targetPattern.exec(request.url ?? '/') ?? []
+    this.source = request
+    this.method = request.method ?? ''
+    this.path = path === '' ? '/' : path
+    this.query = query === '' ? noQuery : new URLSearchParams(query)
+    this.peerAddress = request.socket.remoteAddress
+    const end = () => {
+      this.#isGone = true
+      this.#gone?.abort()
     }
+    const forget = whenGone(request.socket, end)
+    // It follows `finish`, too.
+    response.once('close', () => {
+      forget()
+      if (!response.writableFinished) end()
+    })
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.source, name)
+  }
+
+  readBody(largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge> {
+    return readBody(this.source, largestBytes)
+  }
+
+  isGone(): boolean {
+    return this.#isGone
+  }
+
+  get signal(): AbortSignal {
+    this.#gone ??= new AbortController()
+    if (this.#isGone) this.#gone.abort()
+    return this.#gone.signal
   }
 }
 
@@ -85,41 +120,15 @@ function whenGone(connection: Duplex, listener: () => void): () => void {
   return () => known.delete(listener)
 }
 
-/** Nobody changes the query of a request. */
-const noQuery = new URLSearchParams()
-
-const targetPattern = /^(?:https?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i
-
-/**
- * Reduces a request to its path and query: of `/path?query`, or of a proxy's absolute form, which names the host as well.
- *
- * @remarks The path is not resolved the way a browser does (`..`, `//host`, `\`), or a gateway in front, which judges the
- *   text, and this server would see two different paths.
- */
-function toHttpRequest(request: IncomingMessage, caller: CallerWatch): HttpRequest {
-  const [, path = '', query = ''] = targetPattern.exec(request.url ?? '/') ?? []
-  return {
-    method: request.method ?? '',
-    path: path === '' ? '/' : path,
-    query: query === '' ? noQuery : new URLSearchParams(query),
-    peerAddress: request.socket.remoteAddress,
-    header: name => headerOf(request, name),
-    readBody: largestBytes => readBody(request, largestBytes),
-    get signal() {
-      return caller.signal
-    },
-    source: request
-  }
-}
-
 /**
  * Reads a header as it was sent: Node keeps only the first of some repeated headers; all of them must be seen, or two
- * readers may differ. (HTTP/2 has no `headersDistinct`.)
+ * readers may differ.
  */
-function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+export function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   let value: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== name) continue
+    const raw = rawHeaders[index]
+    if (raw?.length !== name.length || raw.toLowerCase() !== name) continue
     const next = rawHeaders[index + 1] ?? ''
     value = value === undefined ? next : `${value}, ${next}`
   }
@@ -133,6 +142,11 @@ function readBody(request: IncomingMessage, largestBytes: number): Promise<Uint8
   if (request.destroyed && !readByHost) return Promise.reject(callerGone())
   // Nothing more would ever come, so waiting for it would be for ever.
   if (readByHost) return Promise.reject(new BodyReadByHostError())
+  // A short body comes together with its head. (HTTP/2 calls a request complete that was cut off, too.)
+  if (request.complete && request.httpVersionMajor === 1) {
+    const body = toBytes(request, request.read() ?? '')
+    return Promise.resolve(body.length <= largestBytes ? body : bodyTooLarge)
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -140,9 +154,8 @@ function readBody(request: IncomingMessage, largestBytes: number): Promise<Uint8
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
       settled()
     }
-    // Text when the host has set an encoding.
     const onData = (data: Buffer | string) => {
-      const chunk = typeof data === 'string' ? Buffer.from(data, request.readableEncoding ?? 'utf8') : data
+      const chunk = toBytes(request, data)
       length += chunk.length
       if (length <= largestBytes) chunks.push(chunk)
       else settle(() => resolve(bodyTooLarge))
@@ -151,4 +164,9 @@ function readBody(request: IncomingMessage, largestBytes: number): Promise<Uint8
     const onGone = () => settle(() => reject(callerGone()))
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })
+}
+
+/** @param data - text when the host has set an encoding. */
+function toBytes({ readableEncoding }: IncomingMessage, data: Buffer | string): Buffer {
+  return typeof data === 'string' ? Buffer.from(data, readableEncoding ?? 'utf8') : data
 }

@@ -46,7 +46,7 @@ export interface HttpAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: WholeBody | BodyStream
   /** The body is a stream of events, which may last for days: it is no request under way. */
-  readonly isEvents?: true
+  readonly isEvents?: true | undefined
 }
 
 /** Answers any request. Never rejects. */

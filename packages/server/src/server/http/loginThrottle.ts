@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { LoginFact } from '../../model/loginFact.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -211,8 +211,7 @@ function nameAt(address: string, name: string): string {
 
 /** With the length, so that no two credentials have the same text. */
 function digestOf({ projectId, key }: Credentials, secret: string): string {
-  const text = `${projectId.length}:${projectId}${key}`
-  return createHmac('sha256', secret).update(text).digest('base64url').slice(0, 22)
+  return hash('sha256', `${secret}${projectId.length}:${projectId}${key}`, 'base64url').slice(0, 22)
 }
 
 function factOf(

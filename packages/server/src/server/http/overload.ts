@@ -88,8 +88,9 @@ export function createOverload(options: {
     if (isClosing) return 'closing'
     if (inFlight >= requestsInFlight) return 'in_flight'
     if (delayMs === false) return undefined
-    const lateMs = queue.isHeavy(caller) ? delay.lasting(3 * delayMs) : 0
-    const excess = Math.max(queue.expectedWaitMs(caller), lateMs) - delayMs
+    const lateMs = delay.lasting(3 * delayMs)
+    const ownMs = lateMs > delayMs && queue.isHeavy(caller) ? lateMs : 0
+    const excess = Math.max(queue.expectedWaitMs(caller), ownMs) - delayMs
     return excess > 0 && random() * delayMs < excess ? 'delay' : undefined
   }
 

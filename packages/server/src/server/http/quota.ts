@@ -93,7 +93,7 @@ function ruleOf({ kind, rateLimit: own }: Caller, limits: RateLimits | false): Q
 function createMemoryBuckets(now: () => number): Buckets {
   const fullAtMs = new BoundedMap<string, number>(maxBuckets)
   return {
-    async take(key, { requestsPerSecond, burst }, calls) {
+    take(key, { requestsPerSecond, burst }, calls) {
       const nowMs = now()
       const msPerCall = 1_000 / requestsPerSecond
       const fullInMs = Math.max(0, (fullAtMs.get(key) ?? nowMs) - nowMs)
@@ -112,13 +112,6 @@ interface Count {
   readonly key: string
 }
 
-async function takeFrom(buckets: Buckets, { scope, rule, key }: Count, calls: number): Promise<TakenQuota> {
-  const { taken, fullInMs } = await buckets.take(key, rule, calls)
-  const msPerCall = 1_000 / rule.requestsPerSecond
-  const waitMs = Math.max(1, Math.ceil(fullInMs - (rule.burst - 1) * msPerCall))
-  return { scope, allowed: taken, retryAfterMs: taken < calls ? waitMs : 0, msPerCall }
-}
-
 /**
  * Takes from one bucket after the other, the narrowest first, each for what the ones before it allow: an address that is refused takes
  * nothing of its project, not even for the time until it is given back. What a later one refuses goes back.
@@ -131,17 +124,20 @@ async function takeFromAll(
 ): Promise<TakenQuota> {
   const giveBack = (given: readonly Count[], unused: number) => {
     // What is not given back comes back with time.
-    if (unused > 0) for (const { key, rule } of given) buckets.take(key, rule, -unused).catch(() => {})
+    if (unused > 0)
+      for (const { key, rule } of given) Promise.resolve(buckets.take(key, rule, -unused)).catch(() => {})
   }
   // Nothing limits this caller.
   let outcome: TakenQuota = { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
-  for (const [index, count] of counts.entries()) {
+  for (const [index, { scope, rule, key }] of counts.entries()) {
     const { allowed: wanted } = outcome
     if (wanted === 0) break
-    const taken = await takeFrom(buckets, count, wanted)
-    const { allowed } = taken
+    const { taken: allowed, fullInMs } = await buckets.take(key, rule, wanted)
     giveBack(counts.slice(0, index), wanted - allowed)
-    outcome = { ...(taken.retryAfterMs > outcome.retryAfterMs ? taken : outcome), allowed }
+    const msPerCall = 1_000 / rule.requestsPerSecond
+    const waitMs = Math.max(1, Math.ceil(fullInMs - (rule.burst - 1) * msPerCall))
+    const isLonger = allowed < wanted && waitMs > outcome.retryAfterMs
+    outcome = isLonger ? { scope, allowed, retryAfterMs: waitMs, msPerCall } : { ...outcome, allowed }
   }
   const { allowed, retryAfterMs, msPerCall } = outcome
   if (fitting === 'some' || allowed === calls) return outcome

@@ -9,16 +9,14 @@ export interface QuotaRule {
 
 /** Token buckets by key. A bucket is stored as the moment at which it will be full again. */
 export interface Buckets {
-  /**
-   * Takes as many calls as fit; a negative number gives calls back.
-   *
-   * @returns how many were taken, and the time until the bucket is full again.
-   */
-  take(
-    key: string,
-    rule: QuotaRule,
-    calls: number
-  ): Promise<{ readonly taken: number; readonly fullInMs: number }>
+  /** Takes as many calls as fit; a negative number gives calls back. */
+  take(key: string, rule: QuotaRule, calls: number): Taken | Promise<Taken>
+}
+
+interface Taken {
+  readonly taken: number
+  /** Time until the bucket is full again. */
+  readonly fullInMs: number
 }
 
 /** Tolerance of a count: calls are whole, and time is not. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createErrorObject, type RpcErrorObject, transport } from '@chain-data/protocol'
 import { failureText } from '../rpc/envelope.ts'
+import { headerOf } from './createNodeHandler.ts'
 
 /** An answer to broken HTTP. It ends its connection. */
 interface SocketRefusal {
@@ -121,10 +122,11 @@ export function refuseOnSocket(
     const { socket } = request
     if (ended.has(socket)) return
     if (!response.shouldKeepAlive) ended.add(socket)
-    const known = answers.get(socket)
-    const open = known?.open ?? new Set()
+    const known = answers.get(socket) ?? { open: new Set(), latest: response }
+    answers.set(socket, known)
+    const { open } = known
+    known.latest = response
     open.add(response)
-    answers.set(socket, { open, latest: response })
     response.once('close', () => open.delete(response))
     // Health pages are read by GET: an overload is no reason to restart a server.
     const isCrowded = crowded.has(socket) && request.method === 'POST'
@@ -197,26 +199,23 @@ const faultyTarget = /#|^https?:\/\/(?:[/?]|$|[^/?]*@)/i
  * @returns why the request is refused; `undefined` when nothing is wrong.
  */
 function headFault(request: IncomingMessage, headerFields: number): SocketRefusal | undefined {
-  const { httpVersion, headersDistinct, rawHeaders, url = '' } = request
+  const { httpVersion, rawHeaders, url = '' } = request
   const isOld = httpVersion === '1.0'
   if (rawHeaders.length / 2 > headerFields) return socketRefusals.headTooLarge
   if (!isOld && httpVersion !== '1.1') return socketRefusals.version
 
-  const hosts = headersDistinct.host ?? []
-  const isHostCountRight = hosts.length === 1 || (hosts.length === 0 && isOld)
-  if (!isHostCountRight || !hosts.every(host => hostPattern.test(host))) return socketRefusals.host
+  // Of a header given twice both values are in the text, which then is neither a host nor one of the words below.
+  const host = headerOf(request, 'host')
+  if (host === undefined ? !isOld : !hostPattern.test(host)) return socketRefusals.host
   if (faultyTarget.test(url)) return socketRefusals.target
 
-  const codings = headersDistinct['transfer-encoding']
-  if (codings !== undefined && isOld) return socketRefusals.framing
-  if (codings !== undefined && !isOnly(codings, 'chunked')) return socketRefusals.coding
+  const coding = headerOf(request, 'transfer-encoding')
+  if (coding !== undefined && isOld) return socketRefusals.framing
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return socketRefusals.coding
 
   // HTTP/1.0 knows no expectations, so there they mean nothing.
-  const { expect } = headersDistinct
-  if (expect !== undefined && !isOld && !isOnly(expect, '100-continue')) return socketRefusals.expectation
+  const expect = headerOf(request, 'expect')
+  if (expect !== undefined && !isOld && expect.toLowerCase() !== '100-continue')
+    return socketRefusals.expectation
   return undefined
-}
-
-function isOnly(values: readonly string[], word: string): boolean {
-  return values.length === 1 && values[0]?.toLowerCase() === word
 }

@@ -51,8 +51,8 @@ export async function writeAnswer(
     // Histories are ASCII, which needs no encoding: the fewer passes over them the better.
     response.end(body, bytes === body.length ? 'latin1' : 'utf8')
   } else {
-    for (const part of body) response.write(writable(part))
-    response.end()
+    for (const part of body.slice(0, -1)) response.write(writable(part))
+    response.end(writable(body.at(-1) ?? ''))
   }
   // Nothing is left to watch where the system has taken all of it at once. HTTP/2 does not say so.
   if (response.writableLength !== 0) watchTaking(response, options.streamIdleMs).given()

@@ -22,12 +22,16 @@ export interface MethodContext {
   readonly onDamage?: (damage: IndexDamagedError) => void
 }
 
-/** The server's implementation of the methods of the spec; `rpc.discover` needs none. */
+type Implemented = MethodHandlers<MethodContext, ResultStream | ResultText>
+type History = Implemented['svc_getTransactionsByAddress']
+
+/** The server's implementation of the methods of the spec; `rpc.discover` needs none. A kept page is there without a wait. */
 export type Handlers = Omit<
-  MethodHandlers<MethodContext, ResultStream | ResultText>,
-  'rpc.discover' | 'svc_watchAddresses'
-> &
-  Pick<MethodHandlers<MethodContext, ResultEvents>, 'svc_watchAddresses'>
+  Implemented,
+  'rpc.discover' | 'svc_watchAddresses' | 'svc_getTransactionsByAddress'
+> & {
+  readonly svc_getTransactionsByAddress: (...call: Parameters<History>) => ResultText | ReturnType<History>
+} & Pick<MethodHandlers<MethodContext, ResultEvents>, 'svc_watchAddresses'>
 
 /**
  * The parts of the chain that a call is about.

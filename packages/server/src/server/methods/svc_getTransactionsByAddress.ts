@@ -61,13 +61,21 @@ export function createGetTransactionsByAddress(
   const { chains, maxUnpaged, serveWhileSyncing, cacheBytes = 0, formatAddress, clock } = options
   const writeRecords = createRecordWriter(formatAddress)
   const pageTexts = createPageTexts({ write: writeRecords, bytes: cacheBytes })
-  const coverages = new WeakMap<IndexState, AnswerCoverage>()
+  /** Coverage and cursor of answers that are read in a state of an index. */
+  const reports = new WeakMap<IndexState, { readonly coverage: AnswerCoverage; readonly cursor: string }>()
 
-  return async ([anyCaseAddress, page = {}], context) => {
+  return ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
-    const unchanged = findUnchanged(chain, address, page, context)
-    if (unchanged !== undefined) return unchanged
+    return findUnchanged(chain, address, page, context) ?? readHistory(chain, address, page, context)
+  }
+
+  async function readHistory(
+    chain: HistoryChain,
+    address: Address,
+    page: HistoryPage,
+    context: MethodContext
+  ): Promise<ResultStream | ResultText> {
     for (;;) {
       const opened = await openHistory(chain, address, page, context)
       if (opened instanceof ResultStream || opened instanceof ResultText) return opened
@@ -83,19 +91,24 @@ export function createGetTransactionsByAddress(
     context: MethodContext
   ): ResultText | undefined {
     const asked = namePage(chain.chainId, address, page)
+    const status = chain.status()
     // The status says best why an index cannot be used.
-    if (!hasLimit(asked) || chain.status().indexUnusable) return undefined
+    if (!hasLimit(asked) || status.indexUnusable) return undefined
     const state = chain.reader.unchangedState()
     if (state === undefined) return undefined
     // What is older than the index comes from nodes.
     if (chain.deep !== undefined && state.range?.from !== 0) return undefined
     const kept = pageTexts.unchanged(state.version, asked)
     const rules = { isFirstPage: page.before === undefined, serveWhileSyncing, nowMs: clock.now() }
-    if (kept === undefined || !isCurrent(state, chain.status(), rules)) return undefined
-    const coverage = coverages.get(state) ?? coverageIn(chain.chainId, state, { deepHistory: 'none' })
-    coverages.set(state, coverage)
-    context.onCoverage?.(coverage)
-    if (rules.isFirstPage) reportCursor(state.changes, context)
+    if (kept === undefined || !isCurrent(state, status, rules)) return undefined
+    let report = reports.get(state)
+    if (report === undefined) {
+      const coverage = coverageIn(chain.chainId, state, { deepHistory: 'none' })
+      report = { coverage, cursor: cursorOf(state.changes) }
+      reports.set(state, report)
+    }
+    context.onCoverage?.(report.coverage)
+    if (rules.isFirstPage) context.onCursor?.(report.cursor)
     return kept
   }
 
@@ -125,7 +138,7 @@ export function createGetTransactionsByAddress(
       }
       const missing = await requireWhole(snapshot, below, asked, maxUnpaged)
       if (missing !== undefined) return missing
-      if (isFirstPage) reportCursor(await snapshot.changeBounds(), context)
+      if (isFirstPage) context.onCursor?.(cursorOf(await snapshot.changeBounds()))
       context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
       const view = below === undefined ? snapshot : joinBelow(snapshot, below)
       const found =
@@ -155,8 +168,8 @@ export function createGetTransactionsByAddress(
 }
 
 /** Names the position that an answer is read at, from which a stream of events goes on. */
-function reportCursor({ log, newest }: ChangeBounds, context: MethodContext): void {
-  context.onCursor?.(formatCursor({ log, position: newest }))
+function cursorOf({ log, newest }: ChangeBounds): string {
+  return formatCursor({ log, position: newest })
 }
 
 function namePage(chainId: number, address: Address, page: HistoryPage) {

@@ -26,9 +26,9 @@ export interface BodyAnswer {
   /** The coverage that the methods reported; empty where they reported none, or not every result is known yet. */
   readonly coverage: readonly AnswerCoverage[]
   /** The cursor that the method of a single call reported. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
   /** The body is a stream of events. */
-  readonly isEvents?: true
+  readonly isEvents?: true | undefined
 }
 
 /** Entries of a batch answered at the same time: enough to overlap waits, few enough to bound what one request holds. */

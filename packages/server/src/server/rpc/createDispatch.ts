@@ -45,11 +45,11 @@ export interface Answer {
   /** Absent on success. */
   readonly reason?: ErrorReason
   /** The coverage that the method reported; absent: none. */
-  readonly coverage?: AnswerCoverage
+  readonly coverage?: AnswerCoverage | undefined
   /** The cursor that the method reported; absent: none. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
   /** The body is a stream of events. */
-  readonly isEvents?: true
+  readonly isEvents?: true | undefined
 }
 
 /** Answers one request. Never rejects: a failure is an answer too. */
@@ -77,7 +77,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { onDamage } = options
   const reportDamage = createDamageReport({ logger, metrics, ...present({ onDamage }) })
   const document = documentWithPrefix(methodPrefix)
-  const handlers: MethodHandlers<MethodContext, ResultStream | ResultText | ResultEvents> = {
+  const handlers: Handlers & Pick<MethodHandlers<MethodContext>, 'rpc.discover'> = {
     ...options.handlers,
     'rpc.discover': async () => document
   }
@@ -157,9 +157,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       reportDamage(failure, chainId)
       throw failure
     }
-    const work = async (getSignal: () => AbortSignal): Promise<AnswerBody> => {
+    const lastEventId = methodFacts[method].streams ? origin.lastEventId() : undefined
+    const work = (getSignal: () => AbortSignal): AnswerBody | Promise<AnswerBody> => {
       // The params were checked against this very method's schema, which the type system cannot follow.
-      const handler = handlers[method] as (params: unknown, context: MethodContext) => Promise<unknown>
+      const handler = handlers[method] as (params: unknown, context: MethodContext) => unknown
       const context: MethodContext = {
         ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
         get signal() {
@@ -173,20 +174,25 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         onCursor: found => {
           cursor = found
         },
-        ...(origin.lastEventId ? { lastEventId: origin.lastEventId } : {}),
+        ...(lastEventId ? { lastEventId } : {}),
         onDamage: damage => reportDamage(damage, chainId)
       }
-      const result = await handler(params, context).catch(reported)
-      if (result instanceof ResultText) {
-        return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`])
-      }
-      if (result instanceof ResultEvents) {
-        isEvents = true
-        return result.texts
-      }
-      if (!(result instanceof ResultStream)) {
+      const result = handler(params, context)
+      return result instanceof Promise ? result.catch(reported).then(bodyOf) : bodyOf(result)
+
+      function bodyOf(result: unknown): AnswerBody | Promise<AnswerBody> {
+        if (result instanceof ResultText) {
+          return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`])
+        }
+        if (result instanceof ResultEvents) {
+          isEvents = true
+          return result.texts
+        }
+        if (result instanceof ResultStream) return begin(result, getSignal)
         return bounded(successPrefix(head) + exactJson(result) + successSuffix)
       }
+    }
+    const begin = async (result: ResultStream, getSignal: () => AbortSignal): Promise<AnswerBody> => {
       const { before, after } = result.around
       const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
       const pieces = writePieces(result, successPrefix(head) + before, after + successSuffix, bounds)
@@ -199,15 +205,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     const deadline = {
       timeoutMs: requestDeadlineMs,
-      signal: () => origin.signal,
+      signal: origin.signal,
       createError: () =>
         new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
     }
     try {
       const body = await withinDeadline(deadline, work)
-      return { body, ...present({ coverage, cursor, isEvents }) }
+      return { body, coverage, cursor, isEvents }
     } catch (failure) {
-      throw origin.signal.aborted ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {}) : failure
+      throw origin.signal().aborted
+        ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {})
+        : failure
     }
   }
 
@@ -241,7 +249,7 @@ function requireStream({ value }: RawRequest, { isBatch, acceptsEvents }: CallOr
     const message = `${method} answers with a stream of events: send it alone, not in a batch.`
     throw new Refusal('INVALID_REQUEST', message, {})
   }
-  if (acceptsEvents) return
+  if (acceptsEvents()) return
   const message = `${method} answers with a stream of events: send the header accept: text/event-stream.`
   throw new Refusal('INVALID_REQUEST', message, {})
 }

@@ -19,8 +19,8 @@ export interface CallOrigin {
   readonly urlChainId?: string | undefined
   readonly requestId: string
   readonly projectId: string
-  /** Aborts when the caller is gone. */
-  readonly signal: AbortSignal
+  /** Returns a signal that aborts when the caller is gone. */
+  signal(): AbortSignal
   /**
    * Waits until the caller may have more work done: another call, or another part of one.
    * @param had - turns that the call has had.
@@ -28,10 +28,10 @@ export interface CallOrigin {
   nextTurn(had: number): Promise<undefined> | undefined
   /** The call is one of a batch. */
   readonly isBatch?: boolean
-  /** The caller takes a stream of events for an answer. */
-  readonly acceptsEvents?: boolean
-  /** The id of the last event that the caller has, as its header says. */
-  readonly lastEventId?: string | undefined
+  /** Returns whether the caller takes a stream of events for an answer. */
+  acceptsEvents(): boolean
+  /** Returns the id of the last event that the caller has, as its header says. */
+  lastEventId(): string | undefined
 }
 
 /** Identifies an answer: the id's JSON text, and the chain where the endpoint echoes it. */
