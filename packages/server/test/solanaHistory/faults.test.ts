@@ -37,12 +37,12 @@ async function serve(...nodes: ScriptedNode[]): Promise<SolanaService> {
   return service
 }
 
-describe.each(historyFaults)('a node that $name', ({ react: fail }) => {
-  let met = 0
-  async function faulty(): Promise<ScriptedNode> {
+// Most of each is waiting between tries.
+describe.concurrent.each(historyFaults)('a node that $name', ({ react: fail }) => {
+  async function faulty(onFault = () => {}): Promise<ScriptedNode> {
     const node = await startScriptedNode((call: RpcCall) => {
       const reaction = fail(call, sound.url)
-      if (reaction !== undefined) met++
+      if (reaction !== undefined) onFault()
       return reaction ?? react(call)
     })
     open.push(node)
@@ -55,7 +55,8 @@ describe.each(historyFaults)('a node that $name', ({ react: fail }) => {
   })
 
   it('and is the only one makes an error, never a shorter list', async () => {
-    const service = await serve(await faulty())
+    let met = 0
+    const service = await serve(await faulty(() => met++))
     await expect(askHistory(service, wallet)).rejects.toThrow(/"reason":"UPSTREAM_UNAVAILABLE"/)
     expect(met).toBeGreaterThan(0)
   })

@@ -29,7 +29,8 @@ const urlOf = (location: StoreLocation) =>
 /** The last schema of each engine without checksums. */
 const unsealed = oldSchemas.filter(({ engine, version }) => (engine.name === 'sqlite' ? 6 : 4) === version)
 
-it.each(unsealed)(
+// Each waits for the next round of the background work.
+it.concurrent.each(unsealed)(
   'blocks of an older index in $engine.name are fetched again and get checksums, over restarts',
   async ({ engine, takeBack }) => {
     const store = await engine.create()
