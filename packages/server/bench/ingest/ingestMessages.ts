@@ -23,6 +23,8 @@ export interface IngestFigures {
   readonly backfillMs: number
   /** From the call that creates the server until then. */
   readonly wholeMs: number
+  /** From the start of the process until it answered a history. */
+  readonly firstAnswerMs: number
   /** Processor time of all its threads during the backfill. */
   readonly cpuMs: number
   /** The same by thread: the indexer's, the writer's, the main one, and all others (garbage collection, file system). Linux only. */

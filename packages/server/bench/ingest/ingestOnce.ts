@@ -5,6 +5,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from '../../src/server/start/createServer.ts'
+import { askUntilAnswered } from '../http/askUntilAnswered.ts'
 import type { IngestFigures } from './ingestMessages.ts'
 import { readThreadCpu } from './readThreadCpu.ts'
 
@@ -23,6 +24,7 @@ const server = await createServer({
   chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl], ...JSON.parse(settings) }] },
   log: { level: 'error' }
 })
+const url = await server.listen()
 const status = () => {
   const [chain] = server.status()
   if (chain?.phase === 'stalled') throw new Error(`the backfill does not move: ${chain.problem}`)
@@ -36,6 +38,7 @@ const firstRssBytes = process.memoryUsage().rss
 const usageBefore = process.cpuUsage()
 const threadsBefore = readThreadCpu()
 loop.enable()
+const answered = askUntilAnswered(url, Number(chainId), `0x${'1'.repeat(40)}`).then(() => performance.now())
 const isWhole = () => {
   const { backfilled, indexedFrom, startBlock = 0 } = status() ?? {}
   return backfilled === true && indexedFrom !== undefined && indexedFrom <= startBlock
@@ -43,6 +46,7 @@ const isWhole = () => {
 while (!isWhole()) await sleep(2)
 const endedAtMs = performance.now()
 loop.disable()
+const firstAnswerMs = await answered
 const { user, system } = process.cpuUsage(usageBefore)
 const threads = Object.entries(readThreadCpu() ?? {})
 const threadCpuMs = Object.fromEntries(threads.map(([name, ms]) => [name, ms - (threadsBefore?.[name] ?? 0)]))
@@ -51,6 +55,7 @@ if (indexedTo === undefined) throw new Error('it is level with the node and has 
 process.send?.({
   backfillMs: endedAtMs - beganAtMs,
   wholeMs: endedAtMs - createdAtMs,
+  firstAnswerMs,
   cpuMs: (user + system) / 1000,
   ...(threadsBefore && { threadCpuMs }),
   loopDelayMs: {

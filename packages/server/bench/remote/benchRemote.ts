@@ -70,10 +70,13 @@ export async function benchRemote(
   const fillers: Filler[] = [{ name: 'this', script: '../ingest/ingestOnce.ts' }]
   if (other !== undefined) fillers.push({ name: 'other', script: pathToFileURL(join(other, script)).href })
   const blocksPerSecond: Record<string, Record<string, Spread>> = {}
+  const firstAnswerMs: Record<string, Spread> = {}
   for (const each of cases) {
     if (only !== undefined && !each.name.includes(only)) continue
     print(`  ${each.name}`)
-    const rates = await measure(each, folders[each.chain], fillers, print)
+    const { rates, answers } = await measure(each, folders[each.chain], fillers, print)
+    firstAnswerMs[each.name] = spread(answers)
+    print(`    first answer after the start of the process: ${formatSpread(spread(answers))} ms`)
     blocksPerSecond[each.name] = Object.fromEntries(
       Object.entries(rates).map(([name, of]) => [name, spread(of)])
     )
@@ -88,27 +91,31 @@ export async function benchRemote(
   return {
     dataset: { ...chainFigures, emptyBlocks, fullBlocks },
     rounds,
-    blocksPerSecond
+    blocksPerSecond,
+    firstAnswerMs
   }
 }
 
-/** Lets all take turns. @returns blocks in a second, a figure for each round. */
+/** Lets all take turns. @returns blocks in a second, and when this one answered a history; a figure for each round. */
 async function measure(
   { chain, latencyMs, nodes, perSecond }: Case,
   folder: string,
   fillers: readonly Filler[],
   print: (line: string) => void
-): Promise<Record<string, number[]>> {
+): Promise<{ rates: Record<string, number[]>; answers: number[] }> {
   const lastBlock = chain === 'empty' ? emptyBlocks : fullBlocks
   const words = [folder, String(lastBlock), String(latencyMs), String(perSecond)]
   const remotes = Array.from({ length: nodes }, () => startChild('../remote/serveRemote.ts', words))
   const temporary = mkdtempSync(join(tmpdir(), 'chain-data-bench-'))
   const rates: Record<string, number[]> = {}
+  const answers: number[] = []
   try {
     const urls = await Promise.all(remotes.map(async ({ first }) => ((await first) as Listening).url))
     for (let round = 0; round < rounds; round++) {
       for (const { name, script } of fillers) {
-        const blocks = await fillOnce(script, urls, join(temporary, `${name}-${round}`), lastBlock)
+        const figures = await fillOnce(script, urls, join(temporary, `${name}-${round}`), lastBlock)
+        const blocks = (lastBlock / figures.backfillMs) * 1_000
+        if (name === 'this') answers.push(figures.firstAnswerMs)
         rates[name] = [...(rates[name] ?? []), blocks]
         print(`    round ${round + 1}: ${name.padEnd(8)} ${blocks.toFixed(0)} blocks/s`)
       }
@@ -121,7 +128,7 @@ async function measure(
     await Promise.all(remotes.map(remote => remote.stop()))
     rmSync(temporary, { recursive: true, force: true })
   }
-  return rates
+  return { rates, answers }
 }
 
 async function fillOnce(script: string, rpcUrls: readonly string[], folder: string, lastBlock: number) {
@@ -129,9 +136,10 @@ async function fillOnce(script: string, rpcUrls: readonly string[], folder: stri
   const { chainId } = chainFigures
   const child = startChild(script, [rpcUrls[0] ?? '', String(chainId), `sqlite:${folder}`, settings])
   try {
-    const { backfillMs, indexedTo } = (await child.first) as IngestFigures
-    if (indexedTo.number !== lastBlock) throw new Error(`it is at ${indexedTo.number}; expected ${lastBlock}`)
-    return (lastBlock / backfillMs) * 1_000
+    const figures = (await child.first) as IngestFigures
+    const { number } = figures.indexedTo
+    if (number !== lastBlock) throw new Error(`it is at ${number}; expected ${lastBlock}`)
+    return figures
   } finally {
     await child.stop()
   }

@@ -1,12 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
 import { packBlocks } from '../../src/index/record/packBlocks.ts'
 import type { Hash } from '../../src/model/evm.ts'
-import { requestOf } from '../http/benchHttp.ts'
-import { authorization, type Listening } from '../http/messages.ts'
+import { askUntilAnswered } from '../http/askUntilAnswered.ts'
+import type { Listening } from '../http/messages.ts'
 import { formatSpread, spread } from '../http/spread.ts'
 import { startChild } from '../http/startChild.ts'
 import { chainFigures as nodeFigures } from '../ingest/planChain.ts'
@@ -19,7 +18,6 @@ const starts = 5
 /** They have as many transactions as blocks of a busy chain, the older ones the rest: there are few blocks. */
 const newestBlocks = 300
 const transactionsPerCommit = 4_000
-const pollMs = 5
 const goalMs = 2_000
 
 /** Starts a whole server over a large index again and again; README.md beside this file says what is timed. */
@@ -38,7 +36,7 @@ export async function benchRestart(print: (line: string) => void, transactions: 
       try {
         const { url } = (await server.first) as Listening
         readyMs.push(performance.now() - startedMs)
-        await askUntilAnswered(url, start)
+        await askUntilAnswered(url, chainId, accountAddress(10 + start))
         answeredMs.push(performance.now() - startedMs)
       } finally {
         await server.stop()
@@ -82,22 +80,4 @@ async function fill(
   }
   await writer.markBackfilled()
   await writer.close()
-}
-
-/** Asks for a page of another account at each start, until it is answered. */
-async function askUntilAnswered(url: string, start: number): Promise<void> {
-  const body = requestOf(accountAddress(10 + start), { limit: 100 }).replace(
-    '"chainId":1,',
-    `"chainId":${chainId},`
-  )
-  for (;;) {
-    const response = await fetch(`${url}/evm-chain`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body
-    })
-    const text = await response.text()
-    if (response.status === 200 && text.includes('"result":[{')) return
-    await sleep(pollMs)
-  }
 }
