@@ -27,7 +27,7 @@ const siblings: readonly Siblings[] = [
       {
         why: 'SQLite has no checksums of pages: sums of rows and of parts of an epoch prove what is read by key',
         files: [
-          ...['countedParts', 'epochList', 'epochSums', 'keyParts', 'keyedRows', 'linkedEdits', 'linkedRows'],
+          ...['countedParts', 'epochList', 'epochSums', 'keyedRows', 'linkedEdits', 'linkedRows'],
           ...['partSums', 'provenHoldings', 'provenIds', 'rowDamage', 'suspectRows', 'suspectCandidates']
         ].map(name => `sqlite/${name}.ts`)
       },

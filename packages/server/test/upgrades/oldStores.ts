@@ -161,7 +161,7 @@ const undone = [
   (schema: string) => `SET search_path = ${schema}; ${withoutDirectory}`,
   (schema: string) => `SET search_path = ${schema}; DROP FUNCTION require_term;
     ${sealRowOfStep6}; DELETE FROM migration WHERE version = 9`,
-  (schema: string) => `SET search_path = ${schema}; DROP TABLE directory_sum; DROP FUNCTION directory_hash;
+  (schema: string) => `SET search_path = ${schema}; DROP TABLE key_part;
     DELETE FROM migration WHERE version = 10`
 ]
 

@@ -40,7 +40,8 @@ export interface AuditReader {
    */
   auditedRecords(address: Address): AsyncIterable<AuditedChunk>
   /**
-   * Counts the rows of the part of the address index that `address` is in, and compares them with what was written.
+   * Counts the rows of the part of the address index that `address` is in, and compares them, and its candidates for holdings, with
+   * what was written.
    * @param options.maxRows - maximum number of rows to count; default five million, which takes a few seconds.
    */
   recount(

@@ -4,6 +4,7 @@ import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId, maxTransactionsPerBlock } from '../record/transactionId.ts'
 import type { AppendChange } from '../shared/IndexWriter.ts'
 import { CopyBuffer } from './copyBuffer.ts'
+import { candidates as candidateRows, countedChange, reorgedHashes } from './keyParts.ts'
 import { hexArrayLiteral } from './literals.ts'
 
 /*
@@ -24,7 +25,7 @@ export function appendScript(
   change: Pick<AppendChange, 'droppable' | 'undoAbove' | 'mayHaveReorged'>
 ): Script {
   const { headers, ids, eventEnds } = blocks
-  const holdings = holdingStatement(blocks)
+  const holdings = candidateStatement(blocks)
   const tables: readonly (readonly [string, Buffer])[] = [
     ['block (number, hash, parent_hash, timestamp_seconds, tx_count)', copyBlocks(headers)],
     ['tx', copyRecords(blocks)],
@@ -35,13 +36,16 @@ export function appendScript(
   return {
     statements: [
       ...tables.map(([table]) => `COPY ${table} FROM STDIN (FORMAT binary)`),
-      ...(holdings === undefined ? [] : [holdings]),
+      ...(holdings === undefined ? [] : [countedChange(candidateRows, holdings)]),
       `DELETE FROM undo WHERE block <= ${change.droppable}`,
       // What a reorg removed and a later block has again is confirmed again.
       ...(change.mayHaveReorged
         ? [
-            `DELETE FROM reorged USING tx WHERE tx.id BETWEEN ${ids[0] ?? 0} AND ${ids.at(-1) ?? 0}
-               AND reorged.hash = substring(tx.rec from 2 for 32)`
+            countedChange(
+              reorgedHashes,
+              `DELETE FROM reorged USING tx WHERE tx.id BETWEEN ${ids[0] ?? 0} AND ${ids.at(-1) ?? 0}
+                 AND reorged.hash = substring(tx.rec from 2 for 32)`
+            )
           ]
         : []),
       `UPDATE meta SET indexed_from = least(indexed_from, ${headers[0]?.ref.number ?? 0}),
@@ -136,12 +140,12 @@ function copyUndo({ partyAddresses, partyIds, headers }: PackedBlocks, above: nu
 }
 
 /**
- * Adds the candidates that `holding` does not have yet, as one statement with its rows in it: most of them are there already,
+ * Adds the candidates, uncounted, that `holding` does not have yet, as one statement with its rows in it: most of them are there already,
  * and `COPY` cannot pass over those. A temporary table to copy them into first would be no quicker, and a writer that ends
  * would have to remove it before its lock is free.
  * @returns absent when there are none.
  */
-function holdingStatement({ candidates, candidateEnds }: PackedBlocks): string | undefined {
+export function candidateStatement({ candidates, candidateEnds }: PackedBlocks): string | undefined {
   if (candidateEnds.length === 0) return undefined
   const bytes = Buffer.from(candidates.buffer, candidates.byteOffset, candidates.length)
   const [owners, contracts, tokenIds, standards]: [string[], string[], string[], number[]] = [[], [], [], []]

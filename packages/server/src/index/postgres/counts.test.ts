@@ -51,7 +51,7 @@ const loseRow = (blockNumber: number) =>
 /** As the version before this one left it. */
 async function downgrade(): Promise<void> {
   expect(migrations).toHaveLength(10)
-  await other.query(`${unsealed}; DROP FUNCTION require_term, directory_hash; DROP TABLE account_event, tally, change_log, directory, directory_sum; DELETE FROM migration WHERE version >= 2;
+  await other.query(`${unsealed}; DROP FUNCTION require_term; DROP TABLE account_event, tally, change_log, directory, key_part; DELETE FROM migration WHERE version >= 2;
     ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from,
       DROP COLUMN roots_from, DROP COLUMN changes_log, DROP COLUMN changes_from, DROP COLUMN changes_to, DROP COLUMN directory_from, DROP COLUMN directory_end;
     ALTER TABLE writer_report DROP COLUMN head_seconds`)

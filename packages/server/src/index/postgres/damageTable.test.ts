@@ -192,8 +192,14 @@ test.each([
     `UPDATE address_tx SET tx_id = ${id(12, 9)} WHERE ${row}`,
     'refused, not proven, found'
   ],
-  ['holding', 'lost', 'DELETE FROM holding', 'wrong, proven, not found'],
-  ['holding', 'altered', `UPDATE holding SET contract = ${key(ann)}`, 'wrong, proven, not found'],
+  ['holding', 'lost', 'DELETE FROM holding', 'wrong, not proven, found'],
+  ['holding', 'altered', `UPDATE holding SET contract = ${key(ann)}`, 'wrong, not proven, found'],
+  [
+    'holding',
+    'exchanged',
+    `UPDATE holding SET owner = contract, contract = owner`,
+    'wrong, not proven, found'
+  ],
   ['account_event', 'lost', 'DELETE FROM account_event', 'right, proven, not found'],
   [
     'account_event',
@@ -216,25 +222,21 @@ test.each([
     `UPDATE directory SET bucket = ${bucket} + 1 WHERE bucket = ${bucket}`,
     'refused, proven, found'
   ],
-  ['directory_sum', 'lost', `DELETE FROM directory_sum WHERE bucket = ${bucket}`, 'refused, proven, found'],
-  ['directory_sum', 'altered', 'UPDATE directory_sum SET total = total + 1', 'refused, proven, found'],
+  ['key_part', 'lost', 'DELETE FROM key_part', 'refused, not proven, found'],
+  ['key_part', 'altered', 'UPDATE key_part SET total = total + 1', 'refused, not proven, found'],
+  ['key_part', 'exchanged', 'UPDATE key_part SET part = part # 1', 'refused, not proven, found'],
   ['pool', 'lost', 'DELETE FROM pool', 'refused, proven, not found'],
   ['pool', 'altered', 'UPDATE pool SET first_seen_seconds = 1', 'refused, proven, not found'],
-  [
-    'pool_address',
-    'lost',
-    `DELETE FROM pool_address WHERE address = ${key(cleo)}`,
-    'wrong, proven, not found'
-  ],
+  ['pool_address', 'lost', `DELETE FROM pool_address WHERE address = ${key(cleo)}`, 'refused, proven, found'],
   [
     'pool_address',
     'of another entry',
     'UPDATE pool_address SET pool_id = CASE pool_id WHEN 1 THEN 2 ELSE 1 END WHERE address IN (SELECT address FROM pool_address GROUP BY address HAVING count(*) = 1)',
-    'refused, proven, not found'
+    'refused, proven, found'
   ],
   ['first_seen', 'lost', 'DELETE FROM first_seen', 'right, proven, not found'],
   ['first_seen', 'altered', 'UPDATE first_seen SET first_seen_seconds = 1', 'right, proven, not found'],
-  ['reorged', 'lost', 'DELETE FROM reorged', 'wrong, proven, not found'],
+  ['reorged', 'lost', 'DELETE FROM reorged', 'refused, proven, found'],
   ['reorged', 'altered', 'UPDATE reorged SET ancestor_number = 1', 'refused, proven, not found'],
   ['undo', 'lost', 'DELETE FROM undo', 'right, proven, not found'],
   ['undo', 'altered', 'UPDATE undo SET tx_ids = tx_ids || 1::bigint', 'right, proven, found'],

@@ -207,7 +207,7 @@ describe('an entry is never missing', () => {
     ['lost', (bucket: number) => `DELETE FROM directory WHERE bucket = ${bucket} AND partition = 4 * 65536`],
     ['altered', (bucket: number) => `UPDATE directory SET prints = 'abc' WHERE bucket = ${bucket}`],
     ['of another bucket', (bucket: number) => `UPDATE directory SET bucket = 7 WHERE bucket = ${bucket}`],
-    ['without its sum', (bucket: number) => `DELETE FROM directory_sum WHERE bucket = ${bucket}`]
+    ['without its sum', (bucket: number) => `DELETE FROM key_part WHERE keyed = 3 AND part = ${bucket}`]
   ])(
     'unnoticed: a page refuses a row that is %s, the background check finds it, and it is written anew',
     async (_, sql) => {

@@ -1,7 +1,7 @@
-import type { Damage } from '../../platform/errors.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
+import { countRows, directoryRows, forgetSums, writtenSum } from './keyParts.ts'
 import { bigintsLiteral, bytesArrayLiteral } from './literals.ts'
 import type { BlockRange, Partitions } from './partitions.ts'
 import { walkingIndexes } from './rollback.ts'
@@ -11,8 +11,8 @@ import type { WriterSession } from './session.ts'
  * The directory of addresses: which partitions have rows of an address. A row has the next three bytes of all addresses of one
  * partition that begin with the same two. Two addresses may share all five: then a read searches one partition for nothing.
  *
- * Rows with the same two first bytes are a bucket. `directory_sum` has the exclusive or of their hashes, so that every read of a
- * bucket shows whether one is missing or altered.
+ * Rows with the same two first bytes are a bucket. They are counted (`keyParts.ts`), so that every read of a bucket shows whether one
+ * is missing or altered.
  */
 
 /** First two bytes of an address, as a number. */
@@ -42,32 +42,9 @@ export interface ListingLayout {
  */
 export function partitionsOf(schema: string, bucket: string, print: string): string {
   return `(SELECT CASE
-      WHEN coalesce(bit_xor(${schema}.directory_hash(partition, prints)), 0) =
-        coalesce((SELECT total FROM ${schema}.directory_sum WHERE bucket = ${bucket}), 0)
+      WHEN coalesce(bit_xor(${directoryRows.hash}), 0) = ${writtenSum(directoryRows, `${schema}.`, bucket)}
       THEN coalesce(string_agg(int8send(partition), '') FILTER (WHERE prints IS NULL OR position(${print} IN prints) > 0), '')
     END FROM ${schema}.directory WHERE bucket = ${bucket})`
-}
-
-/**
- * Returns SQL for the buckets whose rows are not those that were written, from one up to, but not with, another one.
- * @param schema - with its dot; absent: the search path has it.
- */
-export function damagedBuckets(first: string, end: string, schema = ''): string {
-  const inRange = `WHERE bucket >= ${first} AND bucket < ${end}`
-  return `SELECT bucket FROM (
-      SELECT bucket, ${schema}directory_hash(partition, prints) AS total FROM ${schema}directory ${inRange}
-      UNION ALL SELECT bucket, total FROM ${schema}directory_sum ${inRange}
-    ) summed GROUP BY bucket HAVING bit_xor(total) <> 0`
-}
-
-/** Names a bucket whose rows are damaged: no block is, so its key has two bytes alone. */
-export function bucketDamage(bucket: number): Damage {
-  return { part: 'addressRow', key: hex(bucket) }
-}
-
-/** Returns the bucket that damage names. */
-export function damagedBucket({ part, key = '' }: Damage): number | undefined {
-  return part === 'addressRow' && key.length === 4 ? Number.parseInt(key, 16) : undefined
 }
 
 /**
@@ -108,9 +85,7 @@ export function listBlockStatements(
  * @param rows - SQL for buckets and prints. @param among - SQL that holds for the buckets that they may be of.
  */
 function putStatements(id: number, rows: string, among: string): string[] {
-  const toggle = `INSERT INTO directory_sum SELECT bucket, bit_xor(directory_hash(partition, prints))
-    FROM directory WHERE ${among} AND partition = ${id} GROUP BY bucket
-    ON CONFLICT (bucket) DO UPDATE SET total = directory_sum.total # excluded.total`
+  const toggle = countRows(directoryRows, `directory WHERE ${among} AND partition = ${id}`)
   const put = `INSERT INTO directory SELECT bucket, ${id}, prints FROM (${rows}) put
     ON CONFLICT (bucket, partition) DO UPDATE SET prints = excluded.prints`
   return [toggle, put, toggle]
@@ -179,11 +154,6 @@ export class DirectoryWriter {
     } while (performance.now() - startedMs < this.#layout.listingMs)
   }
 
-  /** Whether the rows of a bucket are those that were written. */
-  async isWhole(bucket: number): Promise<boolean> {
-    return (await this.#session.read(damagedBuckets('$1', '$2'), [bucket, bucket + 1])).length === 0
-  }
-
   /** Makes the rows of a bucket anew, from the address index. */
   async restore(bucket: number): Promise<void> {
     this.forget()
@@ -193,7 +163,8 @@ export class DirectoryWriter {
       ({ first }) => from != null && end != null && first >= from && first < end
     )
     const statements = [
-      ...['directory', 'directory_sum'].map(table => `DELETE FROM ${table} WHERE bucket = ${bucket}`),
+      `DELETE FROM directory WHERE bucket = ${bucket}`,
+      forgetSums(directoryRows, bucket),
       ...walkingIndexes(listed.flatMap(range => listStatements(range, bucket, bucket + 1)))
     ]
     await this.#session.write(statements, [], { isLong: true })

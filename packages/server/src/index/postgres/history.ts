@@ -6,7 +6,7 @@ import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.t
 import { toPosition } from '../record/transactionId.ts'
 import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
-import { bucketDamage } from './directory.ts'
+import { directoryRows, partDamage } from './keyParts.ts'
 import type { IdRange, ReadStatements } from './read.ts'
 import { partitionIds } from './schema.ts'
 
@@ -260,7 +260,12 @@ export function toPartitions(
   bucket: number
 ): readonly number[] | undefined {
   if (Number(count) >= asked) return undefined
-  if (partitions === null) throw new IndexDamagedError(bucketDamage(bucket), 'the directory of addresses')
+  if (partitions === null) {
+    throw new IndexDamagedError(
+      partDamage({ keyed: directoryRows.id, part: bucket }),
+      'the directory of addresses'
+    )
+  }
   return toNumbers(partitions)
 }
 

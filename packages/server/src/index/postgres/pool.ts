@@ -1,5 +1,5 @@
 import type { Hash } from '../../model/evm.ts'
-import { addressLength, hashLength } from '../record/encodeBlock.ts'
+import { hashLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import { encodePending, hashOfRecord } from '../record/record.ts'
 import { checkRecord } from '../record/recordSums.ts'
@@ -8,6 +8,7 @@ import { type AddedEntry, namedBy, type PoolRows, type PoolWrite, type StoredEnt
 import type { Script } from './commit.ts'
 import { CopyBuffer } from './copyBuffer.ts'
 import { isSound, type Judged, requireSound } from './judged.ts'
+import { countedChange, poolAddresses } from './keyParts.ts'
 import { bigintsLiteral, bytesArrayLiteral, hashKeyNumber } from './literals.ts'
 import type { WriterSession } from './session.ts'
 
@@ -84,7 +85,7 @@ export function poolScript(write: PoolWrite): Script {
              INSERT INTO first_seen SELECT hash, first_seen_seconds, ${head} FROM gone
              ON CONFLICT (hash) DO UPDATE
              SET first_seen_seconds = excluded.first_seen_seconds, left_at = excluded.left_at`,
-          `DELETE FROM pool_address WHERE pool_id = ANY (${removedIds})`
+          countedChange(poolAddresses, `DELETE FROM pool_address WHERE pool_id = ANY (${removedIds})`)
         ]),
     ...(maxFirstSeen === undefined
       ? []
@@ -98,13 +99,13 @@ export function poolScript(write: PoolWrite): Script {
       ? []
       : [
           'COPY pool (id, hash, status, first_seen_seconds, rec) FROM STDIN (FORMAT binary)',
-          'COPY pool_address FROM STDIN (FORMAT binary)'
+          countedChange(poolAddresses, addressStatement(added))
         ]),
     ...(returned.length === 0
       ? []
       : [`DELETE FROM first_seen WHERE hash = ANY (${bytesArrayLiteral(returned.map(hashBytes))})`])
   ]
-  return { statements, rows: added.length === 0 ? [] : [copyEntries(added), copyAddresses(added)] }
+  return { statements, rows: added.length === 0 ? [] : [copyEntries(added)] }
 }
 
 function copyEntries(entries: readonly AddedEntry[]): Buffer {
@@ -122,15 +123,10 @@ function copyEntries(entries: readonly AddedEntry[]): Buffer {
   return rows.finish()
 }
 
-function copyAddresses(entries: readonly AddedEntry[]): Buffer {
+function addressStatement(entries: readonly AddedEntry[]): string {
   const named = entries.flatMap(({ id, transaction }) =>
     [...namedBy(transaction)].map(address => ({ id, address }))
   )
-  const rows = new CopyBuffer(named.length * (2 + 2 * 4 + addressLength + 8))
-  for (const { id, address } of named) {
-    rows.begin(2)
-    rows.bytes(addressBytes(address))
-    rows.bigint(id)
-  }
-  return rows.finish()
+  const addresses = bytesArrayLiteral(named.map(({ address }) => addressBytes(address)))
+  return `INSERT INTO pool_address SELECT * FROM unnest(${addresses}, ${bigintsLiteral(named.map(({ id }) => id))})`
 }

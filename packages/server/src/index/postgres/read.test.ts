@@ -90,7 +90,7 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
   it('a page of the middle opens no partition that lies outside', async () => {
     const [from, to] = [16, 24].map(block => block * maxTransactionsPerBlock)
     const plan = await explain(client, statements.records, [addressBytes(busy), from, to, 100, ...place])
-    expect(tablesOf(plan)).toEqual(['directory_sum', 'directory', 'address_tx_16', 'tx_16'])
+    expect(tablesOf(plan)).toEqual(['key_part', 'directory', 'address_tx_16', 'tx_16'])
   })
 
   it('a page of several ranges reads them one after the other, and opens no partition between them', async () => {
@@ -163,10 +163,12 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
     }
   })
 
-  it('candidates and what is pending come from their indexes', async () => {
+  it('candidates, what is pending, what a reorg removed, and the sums of their parts come from their indexes', async () => {
     const none = Buffer.alloc(0)
     expectWalk(await explain(client, statements.holdings, [addressBytes(busy), none, none, -1, 500]))
-    expectWalk(await explain(client, statements.pending, [addressBytes(busy)]))
+    for (const statement of [statements.pending, statements.reorged, statements.candidatesWhole]) {
+      expectWalk(await explain(client, statement, [addressBytes(busy)]), ['Result'])
+    }
   })
 })
 

@@ -1,6 +1,7 @@
 import { isCitus } from './citus.ts'
-import { damagedBuckets, partitionsOf } from './directory.ts'
+import { partitionsOf } from './directory.ts'
 import { isSound } from './judged.ts'
+import { allDamagedParts, candidates, isPartWhole, poolAddresses, reorgedHashes } from './keyParts.ts'
 import { bytesLiteral } from './literals.ts'
 import { chainSchema } from './schema.ts'
 
@@ -20,16 +21,19 @@ export interface ReadStatements {
   recordsIn(ranges: readonly IdRange[], address: Uint8Array, limit: number): string
   readonly count: Statement
   readonly hash: Statement
+  /** One row at least, which says whether all keys that begin alike are there. */
   readonly reorged: Statement
   readonly pending: Statement
   readonly holdings: Statement
+  /** Whether the candidates of all owners whose addresses begin like one are those that were written. */
+  readonly candidatesWhole: Statement
   readonly report: Statement
   /** As `records`, and names missing rows. */
   readonly audited: Statement
   /** Rows of the address index between two addresses: 20 bytes and the id, 8 bytes, of each. */
   readonly rowsBetween: Statement
   readonly checksumPage: Statement
-  readonly damagedBuckets: Statement
+  readonly damagedParts: Statement
   readonly events: Statement
   /** Those of one address in some blocks. */
   readonly eventsIn: Statement
@@ -96,6 +100,8 @@ export function createReadStatements(
   })
   const sound = (table: Parameters<typeof isSound>[1], alias?: string) =>
     isSound(chainId, table, alias, `${schema}.`)
+  const counted = (table: Parameters<typeof isPartWhole>[0]) =>
+    `(SELECT ${isPartWhole(table, `${schema}.`, '$1')} AS "isWhole") counted`
   const entries = `SELECT *, ${sound('change_log')} AS "isSound" FROM ${schema}.change_log`
   const setLocal = local.map(([name, value]) => `set_config('${name}', '${value}', true)`)
 
@@ -144,19 +150,24 @@ export function createReadStatements(
     ),
     reorged: named(
       'reorged',
-      `SELECT ancestor_number AS number, ancestor_hash AS hash, ${sound('reorged')} AS "isSound"
-       FROM ${schema}.reorged WHERE hash = $1`
+      `SELECT counted.*, reorged.hash IS NOT NULL AS "isFound", ancestor_number AS number, ancestor_hash AS hash, ${sound('reorged')} AS "isSound"
+       FROM ${counted(reorgedHashes)} LEFT JOIN ${schema}.reorged ON reorged.hash = $1`
     ),
     pending: named(
       'pending',
-      `SELECT p.status, p.first_seen_seconds AS seconds, p.rec, ${sound('pool', 'p')} AS "isSound"
-       FROM ${schema}.pool_address a LEFT JOIN ${schema}.pool p ON p.id = a.pool_id WHERE a.address = $1`
+      `SELECT counted.*, a.pool_id IS NOT NULL AS "isFound", p.status, p.first_seen_seconds AS seconds, p.rec, ${sound('pool', 'p')} AS "isSound"
+       FROM ${counted(poolAddresses)} LEFT JOIN ${schema}.pool_address a ON a.address = $1
+         LEFT JOIN ${schema}.pool p ON p.id = a.pool_id`
     ),
     holdings: named(
       'holdings',
       `SELECT contract, token_id AS "tokenId", standard FROM ${schema}.holding
        WHERE owner = $1 AND (contract, token_id, standard) > ($2, $3, $4)
        ORDER BY contract, token_id, standard LIMIT $5`
+    ),
+    candidatesWhole: named(
+      'candidates_whole',
+      `SELECT ${isPartWhole(candidates, `${schema}.`, '$1')} AS "isWhole"`
     ),
     report: named('report', `SELECT *, ${sound('writer_report')} AS "isSound" FROM ${schema}.writer_report`),
     audited: named(
@@ -188,7 +199,7 @@ export function createReadStatements(
        ) stretch`
     ),
     checksumPage: named('checksumPage', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
-    damagedBuckets: named('damaged_buckets', damagedBuckets('$1', '$2', `${schema}.`)),
+    damagedParts: named('damaged_parts', allDamagedParts('$1', '$2', `${schema}.`)),
     events: named(
       'events',
       `SELECT block, rec, ${sound('account_event')} AS "isSound" FROM ${schema}.account_event

@@ -1,6 +1,7 @@
 import type { BlockRef } from '../../model/evm.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
+import { countedChange, directoryRows, forgetSums, reorgedHashes } from './keyParts.ts'
 import { bytesLiteral } from './literals.ts'
 
 /**
@@ -17,9 +18,11 @@ export function rollbackStatements(ancestor: BlockRef, hasUndo: boolean): readon
   return [
     // What earlier reorgs remembered moves down, so that the ancestor is always a block of the index.
     `UPDATE reorged SET ancestor_number = ${number}, ancestor_hash = ${hash} WHERE ancestor_number > ${number}`,
-    `INSERT INTO reorged SELECT DISTINCT substring(rec from 2 for 32), ${number}, ${hash} FROM tx WHERE id >= ${firstId}
-       ON CONFLICT (hash) DO UPDATE
-       SET ancestor_number = excluded.ancestor_number, ancestor_hash = excluded.ancestor_hash`,
+    countedChange(
+      reorgedHashes,
+      `INSERT INTO reorged SELECT DISTINCT substring(rec from 2 for 32), ${number}, ${hash} FROM tx WHERE id >= ${firstId}
+         ON CONFLICT DO NOTHING`
+    ),
     ...(hasUndo ? deletePartiesByKey(number, firstId) : [`DELETE FROM address_tx WHERE tx_id >= ${firstId}`]),
     `DELETE FROM tx WHERE id >= ${firstId}`,
     ...walkingIndexes([`DELETE FROM account_event WHERE block + 0 > ${number}`]),
@@ -32,9 +35,10 @@ export function rollbackStatements(ancestor: BlockRef, hasUndo: boolean): readon
 
 /** Removes every block and all that is known of them. */
 export const rollbackAllStatements: readonly string[] = [
-  ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event', 'directory', 'directory_sum'].map(
+  ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event', 'directory'].map(
     table => `DELETE FROM ${table}`
   ),
+  ...[reorgedHashes, directoryRows].map(table => forgetSums(table)),
   "UPDATE tally SET rec = decode(repeat('00', octet_length(rec)), 'hex')",
   'UPDATE meta SET indexed_from = NULL, head = NULL, transactions = 0, backfilled = false, directory_from = NULL, directory_end = NULL'
 ]

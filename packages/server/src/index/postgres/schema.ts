@@ -377,18 +377,24 @@ export const migrations: readonly Migration[] = [
   },
   {
     version: 10,
-    name: 'sums of the directory',
+    name: 'sums of rows that are found by key',
     sql: `
+      -- keyed: number of the table; part: the first bits of keys; total: the exclusive or of the hashes of its rows. These hashes are
+      -- as quick as reading the row, which MD5 is not. Partitioning by hash keeps them the same in every version.
+      CREATE TABLE key_part (
+        keyed smallint NOT NULL,
+        part integer NOT NULL,
+        total bigint NOT NULL,
+        PRIMARY KEY (keyed, part)
+      ) WITH (fillfactor = 50);
+      INSERT INTO key_part SELECT 0, (get_byte(address, 0) << 4) | (get_byte(address, 1) >> 4),
+        bit_xor(hash_array_extended(ARRAY[address], pool_id)) FROM pool_address GROUP BY 2;
+      INSERT INTO key_part SELECT 1, (get_byte(hash, 0) << 4) | (get_byte(hash, 1) >> 4),
+        bit_xor(hash_array_extended(ARRAY[hash], 0)) FROM reorged GROUP BY 2;
+      INSERT INTO key_part SELECT 2, get_byte(owner, 0),
+        bit_xor(hash_array_extended(ARRAY[owner, contract, token_id], standard)) FROM holding GROUP BY 2;
       -- Listed anew: its rows had no sums.
       TRUNCATE directory;
-      -- Of all rows of a bucket: the exclusive or of their hashes
-      CREATE TABLE directory_sum (
-        bucket integer PRIMARY KEY,
-        total bigint NOT NULL
-      ) WITH (fillfactor = 50);
-      -- As quick as reading the row, which MD5 is not. Partitioning by hash keeps it the same in every version.
-      CREATE FUNCTION directory_hash(partition bigint, prints bytea) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-        RETURN hash_array_extended(ARRAY[coalesce(prints, '\\x00')], partition);
       -- The setting is made where the table is.
       DO $$
       BEGIN

@@ -46,7 +46,7 @@ import {
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
-import { bucketDamage, directoryBucket, directoryPrint } from './directory.ts'
+import { directoryBucket, directoryPrint } from './directory.ts'
 import {
   HistoryCursor,
   type IdWindow,
@@ -60,6 +60,14 @@ import {
   toStretch
 } from './history.ts'
 import { type Judged, requireBlock, requireSound } from './judged.ts'
+import {
+  type CountedRead,
+  type DamagedPart,
+  partDamage,
+  poolAddresses,
+  reorgedHashes,
+  requireWhole
+} from './keyParts.ts'
 import { hashKeyNumber, withLiterals } from './literals.ts'
 import type { ReadStatements, Statement } from './read.ts'
 import { endOfNewest, type ViewFacts } from './view.ts'
@@ -102,9 +110,6 @@ export interface ViewSource {
    */
   openPrimary(): Promise<ReadView>
 }
-
-/** Buckets of the directory with the addresses of one part of the row checksums: 16 bits and 12 bits of an address. */
-const bucketsOfPart = 16
 
 /** Facts that a primary's view must share with a replica's to take its place. */
 const lastingFacts = ['identity', 'marks', 'coverage', 'rollbacks'] as const
@@ -236,8 +241,8 @@ export class PostgresSnapshot extends IndexSnapshot {
   }
 
   protected async readPending(address: Uint8Array) {
-    const rows = await this.#rows<PendingColumns & Judged>('pending', [address])
-    return rows.map(row => requireSound(this.#rule, row, { part: 'poolEntry' }))
+    const rows = await this.#rows<PendingColumns & Judged & CountedRead>('pending', [address])
+    return requireWhole(poolAddresses, rows).map(row => requireSound(this.#rule, row, { part: 'poolEntry' }))
   }
 
   protected async readBlockRows(from: number, to: number): Promise<BlockRowsFound> {
@@ -302,15 +307,19 @@ export class PostgresSnapshot extends IndexSnapshot {
     }
   }
 
+  protected async hasAllHoldings(owner: Uint8Array): Promise<boolean> {
+    const [row] = await this.#rows<CountedRead>('candidatesWhole', [owner])
+    return row?.isWhole === true
+  }
+
   protected async countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined> {
     const found = await this.#sumRows(partBounds(address), budget)
     return found && { written: await this.#writtenSums(address, new Map()), found: found.part(address) }
   }
 
   async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
-    const buckets = [firstPart, endPart].map(part => part * bucketsOfPart)
-    const unlisted = await this.#rows<{ bucket: number }>('damagedBuckets', buckets)
-    const damage = unlisted.map(({ bucket }) => bucketDamage(bucket))
+    const parts = await this.#rows<DamagedPart>('damagedParts', [firstPart, endPart])
+    const damage = parts.map(partDamage)
     if (this.meta.coverage.countedFrom === undefined) return damage
     const end = endPart < partCount ? firstOfPart(endPart) : undefined
     const found = await this.#sumRows({ first: firstOfPart(firstPart), end }, { take: () => true })
@@ -413,7 +422,8 @@ export class PostgresSnapshot extends IndexSnapshot {
       // Of a hash that a broken chain lists twice, the later place is found.
       if (ids.length > 0) return { kind: 'confirmed', position: toPosition(Math.max(...ids)) }
     }
-    const [ancestor] = await this.#ask<RefColumns & Judged>('reorged', [hashBytes(hash)])
+    const rows = await this.#ask<RefColumns & Judged & CountedRead>('reorged', [hashBytes(hash)])
+    const [ancestor] = requireWhole(reorgedHashes, rows)
     if (ancestor === undefined) return { kind: 'unknown' }
     return { kind: 'reorged', commonAncestor: toRef(requireSound(this.#rule, ancestor, { part: 'undo' })) }
   }

@@ -28,16 +28,21 @@ import {
   toRef
 } from '../shared/rows.ts'
 import { createLogRows, logStatements } from './changes.ts'
-import { appendScript } from './commit.ts'
-import {
-  DirectoryWriter,
-  damagedBucket,
-  type ListingLayout,
-  listBlockStatements,
-  unlistStatements
-} from './directory.ts'
+import { appendScript, candidateStatement } from './commit.ts'
+import { DirectoryWriter, type ListingLayout, listBlockStatements, unlistStatements } from './directory.ts'
 import { escapeLiteral } from './driver.ts'
 import { isSound, type Judged, requireBlock, requireSound } from './judged.ts'
+import {
+  acceptPart,
+  candidates,
+  countRows,
+  damagedPart,
+  damagedParts,
+  directoryRows,
+  forgetSums,
+  poolAddresses,
+  reorgedHashes
+} from './keyParts.ts'
 import { bytesArrayLiteral } from './literals.ts'
 import { leaveStatements, markFinalStatements } from './meta.ts'
 import { type Partitions, partitionBlocks } from './partitions.ts'
@@ -175,26 +180,40 @@ export class PostgresWriter implements WriterEngine {
     await this.#workOnDirectory()
   }
 
-  /** Sums do not tell which of several rows of a part are lost. Rows of the directory belong to no block. */
+  /**
+   * Sums do not tell which of several rows of a part are lost. Rows of the directory belong to no block, candidates to any.
+   */
   async findSuspects(damage: Damage): Promise<Suspects | undefined> {
-    const bucket = damagedBucket(damage)
-    if (bucket === undefined) return { damage, likely: [] }
-    if (await this.#directory.isWhole(bucket)) return undefined
-    return { damage, likely: [], range: { from: 0, to: -1 } }
+    const table = [directoryRows, candidates].find(each => damagedPart(each, damage) !== undefined)
+    if (table === undefined) return { damage, likely: [] }
+    const part = damagedPart(table, damage) ?? 0
+    const found = await this.#session.read(damagedParts(table, '$1', '$2'), [part, part + 1])
+    if (found.length === 0) return undefined
+    if (table === directoryRows) return { damage, likely: [], range: { from: 0, to: -1 } }
+    const { indexed_from: from, head } = await this.#metaRow()
+    return { damage, likely: [], range: { from: from ?? 0, to: head ?? -1 } }
   }
 
   async acceptRows(damage: Damage): Promise<void> {
-    const bucket = damagedBucket(damage)
+    const bucket = damagedPart(directoryRows, damage)
     if (bucket !== undefined) return this.#directory.restore(bucket)
+    const part = damagedPart(candidates, damage)
+    if (part !== undefined) return this.#session.write(acceptPart(candidates, part))
     if (damage.part !== 'undo') return
-    await this.#session.write(
-      [`DELETE FROM reorged WHERE ${isSound(this.#chainId, 'reorged')} IS NOT TRUE`],
-      []
-    )
+    await this.#session.write([
+      `DELETE FROM reorged WHERE ${isSound(this.#chainId, 'reorged')} IS NOT TRUE`,
+      forgetSums(reorgedHashes),
+      countRows(reorgedHashes, 'reorged')
+    ])
   }
 
   async replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void> {
     const number = block.headers[0]?.ref.number ?? 0
+    if (damage.part === 'candidate') {
+      // They are counted already, also those that are lost.
+      const put = candidateStatement(block)
+      return put === undefined ? undefined : this.#session.write([put])
+    }
     const undo = await this.#session.read('SELECT FROM undo WHERE block = $1', [number])
     const { statements, rows } = appendScript(block, {
       ...{ droppable: -1, undoAbove: undo.length > 0 ? number - 1 : number, mayHaveReorged: false }
@@ -243,6 +262,7 @@ export class PostgresWriter implements WriterEngine {
     const tables = ['pool', 'pool_address', 'first_seen']
     return this.#session.write([
       ...tables.map(table => `DELETE FROM ${table}`),
+      forgetSums(poolAddresses),
       'UPDATE meta SET settled = false',
       ...logStatements(this.#chainId, log)
     ])

@@ -79,6 +79,8 @@ export abstract class IndexSnapshot implements Snapshot {
     owner: Uint8Array,
     isAudit: boolean
   ): AsyncIterable<readonly HoldingColumns[]>
+  /** Whether all candidates of an owner are there, and as they were written. */
+  protected abstract hasAllHoldings(owner: Uint8Array): Promise<boolean>
   /** Reads the rows of the blocks `from` to `to`, and which of them differ from their checksums. */
   protected abstract readBlockRows(from: number, to: number): Promise<BlockRowsFound>
   /** Reads the next events of an account after a block. */
@@ -168,10 +170,11 @@ export abstract class IndexSnapshot implements Snapshot {
     const counted = await this.countRows(address, budget)
     if (counted === undefined) return { isComplete: false, missing: [], unresolved: 0 }
     const difference = compareChecksums(counted.written, counted.found, address)
+    const lacksHoldings = !(await this.hasAllHoldings(addressBytes(address)))
     return {
       isComplete: true,
       ...difference,
-      unresolved: difference.unresolved + (counted.unresolved ?? 0)
+      unresolved: difference.unresolved + (counted.unresolved ?? 0) + Number(lacksHoldings)
     }
   }
 

@@ -198,6 +198,14 @@ export class SqliteSnapshot extends IndexSnapshot {
     return rows
   }
 
+  protected async hasAllHoldings(owner: Uint8Array): Promise<boolean> {
+    const isRead = await unlessDamaged(async () => {
+      for await (const _ of this.readHoldings(owner, false));
+      return true
+    })
+    return isRead === true
+  }
+
   protected async countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined> {
     const written = new RowSums()
     const found = new RowSums()
