@@ -11,8 +11,8 @@ export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
 const backOff = { firstMs: 16, maxMs: 1_000 }
 /** Bound on the blocks ahead of the one that is taken. */
 export const defaultMaxBytes = 32 * 1024 * 1024
-/** Blocks fetched at once at first, and one more after each block: their size is not known before. */
-const firstBlocks = 4
+/** Blocks fetched at once at first, while their size is not known, and one more after each block: 16 of 2 MB are the bound. */
+const firstBlocks = 16
 
 export interface FetchAheadOptions {
   readonly source: Pick<EvmSource, 'block' | 'room'>
