@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { guardChild } from '../../../devnet/src/platform/childGuard.ts'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
@@ -27,55 +27,53 @@ const deaths = {
 }
 let killedWhileRewriting = 0
 
-const cleanUps: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+describe.concurrent.each(oldSchemas)(
+  '$engine.name, from schema $version',
+  ({ engine, version, newest, takeBack }) => {
+    it(
+      'an index whose upgrade is killed in the middle, again and again, is upgraded and answers as before',
+      async ({ onTestFinished }) => {
+        const made = await engine.create()
+        onTestFinished(made.remove)
+        const maker = await openStoreWriter(made.location, identity)
+        await commitChain(maker, stored, { finalized: 2 })
+        await maker.close()
+        const { location, remove } = await takeBack(made.location, identity.chainId)
+        onTestFinished(remove)
 
-describe.each(oldSchemas)('$engine.name, from schema $version', ({ engine, version, newest, takeBack }) => {
-  it(
-    'an index whose upgrade is killed in the middle, again and again, is upgraded and answers as before',
-    async () => {
-      const made = await engine.create()
-      cleanUps.push(made.remove)
-      const maker = await openStoreWriter(made.location, identity)
-      await commitChain(maker, stored, { finalized: 2 })
-      await maker.close()
-      const { location, remove } = await takeBack(made.location, identity.chainId)
-      cleanUps.push(remove)
+        const random = createRandom(seed + version)
+        const { lives, first, stepsEach, rewriting } = deaths[engine.name]
+        const migrating = (newest - version) * stepsEach
+        for (let life = 1; life <= lives; life++) {
+          const step = first + random.below(life === 1 ? migrating : migrating + rewriting)
+          const { signal, printed } = await upgradeAndDie(location, step)
+          if (life === 1) expect(signal).toBe('SIGKILL')
+          // A step may be beyond what the life before has left to do.
+          const told = signal === null ? ['opened\nrewritten\n'] : ['', 'opened\n']
+          expect(told, `seed ${seed}`).toContain(printed)
+          if (signal === 'SIGKILL' && printed !== '') killedWhileRewriting++
+        }
 
-      const random = createRandom(seed + version)
-      const { lives, first, stepsEach, rewriting } = deaths[engine.name]
-      const migrating = (newest - version) * stepsEach
-      for (let life = 1; life <= lives; life++) {
-        const step = first + random.below(life === 1 ? migrating : migrating + rewriting)
-        const { signal, printed } = await upgradeAndDie(location, step)
-        if (life === 1) expect(signal).toBe('SIGKILL')
-        // A step may be beyond what the life before has left to do.
-        const told = signal === null ? ['opened\nrewritten\n'] : ['', 'opened\n']
-        expect(told, `seed ${seed}`).toContain(printed)
-        if (signal === 'SIGKILL' && printed !== '') killedWhileRewriting++
-      }
-
-      const writer = await openStoreWriter(location, identity, { lockWaitMs: 20_000 })
-      cleanUps.push(() => writer.close())
-      const kept = version === 0 ? [] : stored
-      expect((await writer.state()).head).toEqual(kept.at(-1)?.ref)
-      await expectAnswers(location, kept)
-      await rewriteOldBlocks(writer)
-      expect((await writer.state()).checkedFrom).toBe(version === 0 ? undefined : 0)
-      await expectAnswers(location, kept)
-      await commitChain(writer, blocks.slice(kept.length))
-      await expectAnswers(location, blocks)
-      // Back below the blocks that were there before the upgrade.
-      await writer.rollbackTo(blocks[4]!.ref)
-      const fork = buildChain(plans.slice(5, 9), { parent: blocks[4]!.ref, fork: 'b' })
-      await commitChain(writer, fork)
-      await expectAnswers(location, [...blocks.slice(0, 5), ...fork])
-    },
-    patient(60_000)
-  )
-})
+        const writer = await openStoreWriter(location, identity, { lockWaitMs: 20_000 })
+        onTestFinished(() => writer.close())
+        const kept = version === 0 ? [] : stored
+        expect((await writer.state()).head).toEqual(kept.at(-1)?.ref)
+        await expectAnswers(location, kept)
+        await rewriteOldBlocks(writer)
+        expect((await writer.state()).checkedFrom).toBe(version === 0 ? undefined : 0)
+        await expectAnswers(location, kept)
+        await commitChain(writer, blocks.slice(kept.length))
+        await expectAnswers(location, blocks)
+        // Back below the blocks that were there before the upgrade.
+        await writer.rollbackTo(blocks[4]!.ref)
+        const fork = buildChain(plans.slice(5, 9), { parent: blocks[4]!.ref, fork: 'b' })
+        await commitChain(writer, fork)
+        await expectAnswers(location, [...blocks.slice(0, 5), ...fork])
+      },
+      patient(60_000)
+    )
+  }
+)
 
 it('every released schema is there, and some writers were killed while they wrote blocks anew', () => {
   expect(killedWhileRewriting).toBeGreaterThan(3)
