@@ -1,18 +1,22 @@
 import { afterEach, expect, it } from 'vitest'
 import type { StoreWriter } from '../../src/index/port/writer.ts'
+import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
 import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
+import { partCount } from '../../src/index/record/rowChecksums.ts'
 import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
 import { openSqliteWriter, type SqliteWriterOptions } from '../../src/index/sqlite/openWriter.ts'
 import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
+import { openOwnPostgresReader } from '../../src/index/test/openOwnPostgresReader.ts'
 import { gather, withSnapshot } from '../../src/index/test/readAll.ts'
 import { walkIndex } from '../../src/index/walkIndex.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
-import { IndexDamagedError } from '../../src/platform/errors.ts'
+import { type Damage, IndexDamagedError } from '../../src/platform/errors.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createHealer } from '../../src/server/indexer/createHealer.ts'
 import { createStatusBoard } from '../../src/server/indexer/status.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
+import { createTestDatabase } from '../support/startPostgres.ts'
 import { countRows, damageIndex } from './damageIndex.ts'
 
 const identity = { chainId: 31_337, genesisHash: hashOf('genesis') }
@@ -63,6 +67,28 @@ const damages = [
   ]
 ] as const
 
+/** Heals until nothing is damaged. */
+async function healAll(writer: StoreWriter, damages: readonly Damage[]) {
+  const board = createStatusBoard({
+    ...{ chainId: identity.chainId, phase: 'following', indexedFrom: 0 },
+    ...{ backfilled: true, degraded: false, poolCovered: false }
+  })
+  const fetchBlock = async (number: number) => encodeBlock(blocks[number]!)
+  const healer = createHealer({ chainId: identity.chainId, board, logger: silentLogger, fetchBlock })
+  for (const damage of damages) healer.report(damage)
+  const stopped = new AbortController()
+  const healing = healer.healInto(writer, stopped.signal, () => {})
+  cleanUps.push(async () => {
+    stopped.abort()
+    await healing
+  })
+  await eventually('nothing is damaged', () => {
+    const { damaged, healed } = board.read().integrity ?? {}
+    return damaged === 0 && (healed ?? 0) > 0
+  })
+  return board
+}
+
 it.each(
   layouts.flatMap(([where, layout, proof]) =>
     damages.map(([what, toSql]) => ({ where, layout, proof, what, toSql }))
@@ -93,23 +119,10 @@ it.each(
     }
     expect(met.map(({ damage }) => damage.part)).toContain('candidate')
 
-    const board = createStatusBoard({
-      ...{ chainId: identity.chainId, phase: 'following', indexedFrom: 0 },
-      ...{ backfilled: true, degraded: false, poolCovered: false }
-    })
-    const fetchBlock = async (number: number) => encodeBlock(blocks[number]!)
-    const healer = createHealer({ chainId: identity.chainId, board, logger: silentLogger, fetchBlock })
-    for (const { damage } of met) healer.report(damage)
-    const stopped = new AbortController()
-    const healing = healer.healInto(writer, stopped.signal, () => {})
-    cleanUps.push(async () => {
-      stopped.abort()
-      await healing
-    })
-    await eventually('nothing is damaged', () => {
-      const { damaged, healed } = board.read().integrity ?? {}
-      return damaged === 0 && (healed ?? 0) > 0
-    })
+    const board = await healAll(
+      writer,
+      met.map(({ damage }) => damage)
+    )
     for (const address of people) {
       expect(await candidatesOf(address)).toEqual(expect.arrayContaining(owned(address)))
     }
@@ -118,6 +131,46 @@ it.each(
       await eventually('the epoch is proven again', async () => (await countRows(location, unproven)) === 0)
     }
     for await (const { damage } of walkIndex(reader)) expect(damage).toEqual([])
+    expect(board.read().indexUnusable).toBeUndefined()
+  }
+)
+
+it.each([
+  ['lost', (row: string) => `DELETE FROM holding WHERE (owner, contract) = ${row}`],
+  ['altered', (row: string) => `UPDATE holding SET contract = '\\x77' WHERE (owner, contract) = ${row}`],
+  [
+    'given to another owner',
+    (row: string) => `UPDATE holding SET owner = '\\x77' WHERE (owner, contract) = ${row}`
+  ],
+  ['without its sum', () => 'DELETE FROM key_part WHERE keyed = 2']
+])(
+  'a holding candidate of PostgreSQL that is %s is found in the background, and put back',
+  async (_, toSql) => {
+    const url = await createTestDatabase()
+    const writer = await openPostgresWriter(url, identity)
+    cleanUps.push(() => writer.close())
+    for (let at = 0; at < blocks.length; at += 5) await commitChain(writer, blocks.slice(at, at + 5))
+    const reader = await openOwnPostgresReader([url], identity.chainId)
+    cleanUps.push(() => reader.close())
+    const damaged = () => withSnapshot(reader, snapshot => snapshot.findRowDamage(0, partCount))
+    expect(await damaged()).toEqual([])
+
+    const row = '(SELECT owner, contract FROM holding ORDER BY owner, contract LIMIT 1)'
+    await damageIndex({ kind: 'postgres', url }, toSql(row))
+    const found = await damaged()
+    expect(found.map(({ part }) => part)).toContain('candidate')
+    const unresolved = await withSnapshot(reader, async snapshot => {
+      const recounts = await Promise.all(people.map(person => snapshot.recount(person)))
+      return recounts.reduce((sum, recount) => sum + recount.unresolved, 0)
+    })
+    expect(unresolved).toBeGreaterThan(0)
+
+    const board = await healAll(writer, found)
+    expect(await damaged()).toEqual([])
+    for (const address of people) {
+      const candidates = await withSnapshot(reader, snapshot => gather(snapshot.holdingCandidates(address)))
+      expect(candidates).toEqual(expect.arrayContaining(owned(address)))
+    }
     expect(board.read().indexUnusable).toBeUndefined()
   }
 )

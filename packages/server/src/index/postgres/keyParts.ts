@@ -146,6 +146,6 @@ function inParts({ key, bits }: CountedTable, first: string, end: string): strin
   const start = (part: string) =>
     key === directoryRows.key
       ? part
-      : `CASE WHEN ${part} < ${2 ** bits} THEN substring(int4send((${part}) << ${16 - bits}) FROM 3) ELSE decode(repeat('ff', 33), 'hex') END`
+      : `CASE WHEN ${part} < ${2 ** bits} THEN rtrim(substring(int4send((${part}) << ${16 - bits}) FROM 3), '\\x00'::bytea) ELSE decode(repeat('ff', 33), 'hex') END`
   return `${key} >= ${start(first)} AND ${key} < ${start(end)}`
 }

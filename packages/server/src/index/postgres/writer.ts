@@ -198,7 +198,11 @@ export class PostgresWriter implements WriterEngine {
     const bucket = damagedPart(directoryRows, damage)
     if (bucket !== undefined) return this.#directory.restore(bucket)
     const part = damagedPart(candidates, damage)
-    if (part !== undefined) return this.#session.write(acceptPart(candidates, part))
+    if (part !== undefined) {
+      // Rows of another shape are no candidates.
+      const odd = 'DELETE FROM holding WHERE octet_length(owner) <> 20 OR octet_length(contract) <> 20'
+      return this.#session.write([odd, ...acceptPart(candidates, part)])
+    }
     if (damage.part !== 'undo') return
     await this.#session.write([
       `DELETE FROM reorged WHERE ${isSound(this.#chainId, 'reorged')} IS NOT TRUE`,

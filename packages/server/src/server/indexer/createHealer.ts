@@ -32,6 +32,8 @@ export class UnusableIndexError extends StoreError {}
 
 /** Interval of the check for reports, and pause after a failure. */
 const lookEveryMs = 500
+/** Blocks of a search for lost rows, after which is seen whether they are back. */
+const searchedAtOnce = 256
 /** More would only be met again. */
 const maxKept = 10_000
 
@@ -148,7 +150,7 @@ export function createHealer(options: {
     // Hashes that a reorg removed: no node has them any more.
     else if (part === 'undo') await store.acceptRows(damage)
     else if (part === 'epochs') await restoreEpochs(damage, store)
-    else await searchRows(damage, store, signal)
+    else await searchRows(damage, store, signal, onPoolLost)
   }
 
   async function restoreEpochs(damage: Damage, store: HealedStore): Promise<void> {
@@ -162,7 +164,12 @@ export function createHealer(options: {
   }
 
   /** Replaces the blocks that rows are likely to be of, then all that they may be of, until the rows are whole again. */
-  async function searchRows(damage: Damage, store: HealedStore, signal: AbortSignal): Promise<void> {
+  async function searchRows(
+    damage: Damage,
+    store: HealedStore,
+    signal: AbortSignal,
+    onPoolLost: () => void
+  ): Promise<void> {
     const tried = new Set<number>()
     let suspects = await store.findSuspects(damage)
     for (let next = suspects?.likely; next !== undefined && next.length > 0; ) {
@@ -181,6 +188,10 @@ export function createHealer(options: {
     for (let number = from; number <= to && !signal.aborted; number++) {
       show(`looking for lost rows: block ${number} of ${from} to ${to}`)
       await replace(number, suspects.damage, store, signal)
+      // Damage that names its block does not wait for the end of a long range.
+      await healNext(store, signal, onPoolLost, ({ damage: { block } }) => block !== undefined)
+      const isTime = (number - from) % searchedAtOnce === searchedAtOnce - 1
+      if (isTime && (await store.findSuspects(suspects.damage)) === undefined) return
     }
     if ((await store.findSuspects(suspects.damage)) === undefined) return
     await store.acceptRows(suspects.damage)
@@ -201,12 +212,12 @@ export function createHealer(options: {
   }
 
   /** The damage to try next: what has failed least often comes first. */
-  function nextDue(): Kept | undefined {
+  function nextDue(isMeant: (each: Kept) => boolean): Kept | undefined {
     const nowMs = performance.now()
     let next: Kept | undefined
     for (const each of kept.values()) {
       const isFirst = next === undefined || each.pauses.failures() < next.pauses.failures()
-      if (each.dueMs <= nowMs && isFirst) next = each
+      if (each.dueMs <= nowMs && isFirst && isMeant(each)) next = each
       if (next?.pauses.failures() === 0) break
     }
     return next
@@ -223,27 +234,35 @@ export function createHealer(options: {
     show(problem)
   }
 
+  /** @returns false: nothing that is meant is due, or it could not be healed. */
+  async function healNext(
+    store: HealedStore,
+    signal: AbortSignal,
+    onPoolLost: () => void,
+    isMeant: (each: Kept) => boolean = () => true
+  ): Promise<boolean> {
+    // A store that is lost is opened again, with another call.
+    for (const damage of await store.takeDamage().catch(() => [])) report(damage)
+    const next = nextDue(isMeant)
+    if (next === undefined) return false
+    try {
+      await heal(next.damage, store, signal, onPoolLost)
+      healed++
+      forget(next.key)
+      return true
+    } catch (error) {
+      if (signal.aborted) return false
+      next.dueMs = performance.now() + next.pauses.next(error)
+      takeFailure(next, error)
+      return false
+    }
+  }
+
   return {
     report,
     async healInto(store, signal, onPoolLost) {
       while (!signal.aborted) {
-        // A store that is lost is opened again, with another call.
-        for (const damage of await store.takeDamage().catch(() => [])) report(damage)
-        const next = nextDue()
-        if (next === undefined) {
-          await pause(lookEveryMs, signal)
-          continue
-        }
-        try {
-          await heal(next.damage, store, signal, onPoolLost)
-          healed++
-          forget(next.key)
-        } catch (error) {
-          if (signal.aborted) return
-          next.dueMs = performance.now() + next.pauses.next(error)
-          takeFailure(next, error)
-          await pause(lookEveryMs, signal)
-        }
+        if (!(await healNext(store, signal, onPoolLost))) await pause(lookEveryMs, signal)
       }
     }
   }
