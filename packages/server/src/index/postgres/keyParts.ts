@@ -70,11 +70,15 @@ export function acceptPart(table: CountedTable, part: number): readonly string[]
   ]
 }
 
-/** Returns an SQL condition: the rows of the part that a key is in are those that were written. @param schema - with its dot. */
-export function isPartWhole(table: CountedTable, schema: string, key: string): string {
+/**
+ * Returns SQL, as of FROM, for one row that says whether the rows of the part that a key is in are those that were written.
+ * @param schema - with its dot. @param found - SQL for a further column, of the same rows.
+ */
+export function countedPart(table: CountedTable, schema: string, key: string, found?: string): string {
   const part = partOf({ ...table, key })
-  return `(SELECT coalesce(bit_xor(${table.hash}), 0) FROM ${schema}${table.name} WHERE ${inParts(table, part, `${part} + 1`)})
-    = ${writtenSum(table, schema, part)}`
+  const isWhole = `coalesce(bit_xor(${table.hash}), 0) = ${writtenSum(table, schema, part)} AS "isWhole"`
+  return `(SELECT ${found === undefined ? isWhole : `${isWhole}, ${found}`}
+    FROM ${schema}${table.name} WHERE ${inParts(table, part, `${part} + 1`)}) counted`
 }
 
 /** Returns SQL for the sum that was written of a part. @param schema - with its dot. */

@@ -167,7 +167,7 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
     const none = Buffer.alloc(0)
     expectWalk(await explain(client, statements.holdings, [addressBytes(busy), none, none, -1, 500]))
     for (const statement of [statements.pending, statements.reorged, statements.candidatesWhole]) {
-      expectWalk(await explain(client, statement, [addressBytes(busy)]), ['Result'])
+      expectWalk(await explain(client, statement, [addressBytes(busy)]), ['Result', 'Function Scan'])
     }
   })
 })

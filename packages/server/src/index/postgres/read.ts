@@ -1,7 +1,7 @@
 import { isCitus } from './citus.ts'
 import { partitionsOf } from './directory.ts'
 import { isSound } from './judged.ts'
-import { allDamagedParts, candidates, isPartWhole, poolAddresses, reorgedHashes } from './keyParts.ts'
+import { allDamagedParts, candidates, countedPart, poolAddresses, reorgedHashes } from './keyParts.ts'
 import { bytesLiteral } from './literals.ts'
 import { chainSchema } from './schema.ts'
 
@@ -100,8 +100,6 @@ export function createReadStatements(
   })
   const sound = (table: Parameters<typeof isSound>[1], alias?: string) =>
     isSound(chainId, table, alias, `${schema}.`)
-  const counted = (table: Parameters<typeof isPartWhole>[0]) =>
-    `(SELECT ${isPartWhole(table, `${schema}.`, '$1')} AS "isWhole") counted`
   const entries = `SELECT *, ${sound('change_log')} AS "isSound" FROM ${schema}.change_log`
   const setLocal = local.map(([name, value]) => `set_config('${name}', '${value}', true)`)
 
@@ -151,13 +149,13 @@ export function createReadStatements(
     reorged: named(
       'reorged',
       `SELECT counted.*, reorged.hash IS NOT NULL AS "isFound", ancestor_number AS number, ancestor_hash AS hash, ${sound('reorged')} AS "isSound"
-       FROM ${counted(reorgedHashes)} LEFT JOIN ${schema}.reorged ON reorged.hash = $1`
+       FROM ${countedPart(reorgedHashes, `${schema}.`, '$1')} LEFT JOIN ${schema}.reorged ON reorged.hash = $1`
     ),
     pending: named(
       'pending',
-      `SELECT counted.*, a.pool_id IS NOT NULL AS "isFound", p.status, p.first_seen_seconds AS seconds, p.rec, ${sound('pool', 'p')} AS "isSound"
-       FROM ${counted(poolAddresses)} LEFT JOIN ${schema}.pool_address a ON a.address = $1
-         LEFT JOIN ${schema}.pool p ON p.id = a.pool_id`
+      `SELECT "isWhole", own.pool_id IS NOT NULL AS "isFound", p.status, p.first_seen_seconds AS seconds, p.rec, ${sound('pool', 'p')} AS "isSound"
+       FROM ${countedPart(poolAddresses, `${schema}.`, '$1', 'array_agg(pool_id) FILTER (WHERE address = $1) AS ids')}
+         LEFT JOIN LATERAL unnest(ids) AS own (pool_id) ON true LEFT JOIN ${schema}.pool p ON p.id = own.pool_id`
     ),
     holdings: named(
       'holdings',
@@ -167,7 +165,7 @@ export function createReadStatements(
     ),
     candidatesWhole: named(
       'candidates_whole',
-      `SELECT ${isPartWhole(candidates, `${schema}.`, '$1')} AS "isWhole"`
+      `SELECT "isWhole" FROM ${countedPart(candidates, `${schema}.`, '$1')}`
     ),
     report: named('report', `SELECT *, ${sound('writer_report')} AS "isSound" FROM ${schema}.writer_report`),
     audited: named(
