@@ -114,8 +114,11 @@ it.each(
     const met: IndexDamagedError[] = []
     for (const address of people) {
       const refused = await candidatesOf(address).catch((error: unknown) => error)
-      if (refused instanceof IndexDamagedError) met.push(refused)
-      else expect(refused).toEqual(expect.arrayContaining(owned(address)))
+      if (refused instanceof IndexDamagedError) {
+        met.push(refused)
+        const { unresolved } = await withSnapshot(reader, snapshot => snapshot.recount(address))
+        expect(unresolved, 'a certificate fails').toBeGreaterThan(0)
+      } else expect(refused).toEqual(expect.arrayContaining(owned(address)))
     }
     expect(met.map(({ damage }) => damage.part)).toContain('candidate')
 
