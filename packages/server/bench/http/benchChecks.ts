@@ -1,40 +1,77 @@
-import { askOf, requestOf } from './benchHttp.ts'
-import { accountAt, datasetFigures, prepareDataset } from './dataset.ts'
-import type { Listening } from './messages.ts'
+import { registerHooks } from 'node:module'
+import { datasetFigures, prepareDataset } from './dataset.ts'
+import { openPages } from './readPages.ts'
 import { formatSpread, spread } from './spread.ts'
-import { canPin, startChild } from './startChild.ts'
 
-const rounds = 6
+const rounds = 200
+const pagesPerTurn = 20
 const accountsAsked = 2_000
+/** Marks the URLs of a second copy of the modules. */
+const mark = '?unchecked'
 
-/** Measures pages with the checks of stored records and rows, and without them, in turn. */
+/** Checks of what is read from the store, by ends of URLs of modules, and what is in their place in the second copy. */
+const replaced: Readonly<Record<string, readonly (readonly [checked: string, unchecked: string])[]>> = {
+  '/index/record/recordSums.ts': [
+    ['if (at <= start || sumOf(chainId, id, bytes, start, at) !== stored)', 'if (at <= start)']
+  ],
+  '/index/shared/rowSums.ts': [['if (row.sum === sumOfRow(chainId, table, row)) return row', 'return row']],
+  '/index/sqlite/countedParts.ts': [['if (sumOfRows(shape, rows) !== sum) {', 'if (rows.count < 0) {']],
+  '/index/sqlite/epochList.ts': [['if (sum !== null && crc32(text) !== sum) {', 'if (text === undefined) {']],
+  '/index/sqlite/linkedRows.ts': [
+    ['if (epoch.proof === proofs.rows) check(', 'if (epoch.proof < 0) check('],
+    // Neither are the rows on both sides read.
+    ['(?2, ?3) ORDER BY', '(?2, ?3) AND 0 ORDER BY'],
+    ['< ?2 ORDER BY', '< ?2 AND 0 ORDER BY']
+  ]
+}
+
+/**
+ * Measures reading pages with the checks of stored records and rows, and without them: two copies of the same modules in one
+ * process, in short turns. A line that is not there any more ends the benchmark.
+ */
 export async function benchChecks(print: (line: string) => void): Promise<object> {
   const folder = await prepareDataset(print)
-  const pages = Array.from({ length: accountsAsked }, (_, index) =>
-    requestOf(accountAt(index), { limit: 100 })
-  )
-  const generator = startChild('generateLoad.ts', [], 1)
-  const checked = startChild('serveHistory.ts', [folder], 0)
-  const unchecked = startChild('serveUnchecked.ts', [folder], 0)
-  try {
-    const [a, b] = [(await checked.first) as Listening, (await unchecked.first) as Listening]
-    const askChecked = askOf(generator, checked, a.url, pages)
-    const askUnchecked = askOf(generator, unchecked, b.url, pages)
-    // Until all of their code is compiled: the time of that would count.
-    for (const ask of [askChecked, askUnchecked]) await ask()
-    const cpuMicros: { readonly checked: number; readonly unchecked: number }[] = []
-    for (let round = 0; round < rounds; round++) {
-      // What comes second in one round comes first in the next.
-      const first = round % 2 === 0 ? await askChecked() : undefined
-      const without = (await askUnchecked()).cpuMicrosPerAnswer
-      cpuMicros.push({ checked: (first ?? (await askChecked())).cpuMicrosPerAnswer, unchecked: without })
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const resolved = nextResolve(specifier, context)
+      const isCopied = context.parentURL?.endsWith(mark) && resolved.url.startsWith('file:')
+      return isCopied && !resolved.url.endsWith(mark) ? { ...resolved, url: resolved.url + mark } : resolved
+    },
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      const found = Object.entries(replaced).find(([end]) => url.endsWith(end + mark))
+      if (found === undefined) return loaded
+      let source = String(loaded.source)
+      for (const [checked, unchecked] of found[1]) {
+        if (!source.includes(checked)) throw new Error(`${found[0]} has no ${checked}`)
+        source = source.replace(checked, unchecked)
+      }
+      return { ...loaded, source }
     }
-    const ratios = spread(cpuMicros.map(each => each.checked / each.unchecked))
-    const of = (name: 'checked' | 'unchecked') => formatSpread(spread(cpuMicros.map(each => each[name])))
-    print(`  processor time per page: ${of('checked')} us with checks, ${of('unchecked')} us without`)
-    print(`  ratio ${formatSpread(ratios, 3)} (goal: at most 1.03)`)
-    return { dataset: datasetFigures, pinned: canPin, cpuMicros, ratios }
-  } finally {
-    await Promise.all([generator, checked, unchecked].map(child => child.stop()))
+  })
+  const copy: typeof import('./readPages.ts') = await import(`./readPages.ts${mark}`)
+  const [checked, unchecked] = [await openPages(folder), await copy.openPages(folder)]
+  let cpuMicros: { readonly checked: number; readonly unchecked: number }[] = []
+  let next = 0
+  const measure = async ({ read }: typeof checked) => {
+    const before = process.cpuUsage()
+    for (let page = 0; page < pagesPerTurn; page++) await read((next + page) % accountsAsked)
+    const { user, system } = process.cpuUsage(before)
+    return user + system
   }
+  // All accounts once before, until the code is compiled: the time of that would count.
+  for (let round = -accountsAsked / pagesPerTurn; round < rounds; round++) {
+    // Neither of the two profits from coming second.
+    const turns = [await measure(checked), await measure(unchecked)]
+    turns.push(await measure(unchecked), await measure(checked))
+    const [first = 0, second = 0, third = 0, fourth = 0] = turns.map(micros => micros / pagesPerTurn / 2)
+    if (round >= 0) cpuMicros = [...cpuMicros, { checked: first + fourth, unchecked: second + third }]
+    next += pagesPerTurn
+  }
+  const ratios = spread(cpuMicros.map(each => each.checked / each.unchecked))
+  const of = (name: 'checked' | 'unchecked') => formatSpread(spread(cpuMicros.map(each => each[name])))
+  print(`  processor time per page: ${of('checked')} us with checks, ${of('unchecked')} us without`)
+  print(`  ratio ${formatSpread(ratios, 3)} (goal: at most 1.03)`)
+  await Promise.all([checked.close(), unchecked.close()])
+  return { dataset: datasetFigures, cpuMicros, ratios }
 }

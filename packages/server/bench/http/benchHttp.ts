@@ -61,13 +61,13 @@ export async function benchHttp(print: (line: string) => void): Promise<object> 
 }
 
 /** A request for the history of an account, as it is sent. */
-export function requestOf(address: string, page?: { readonly limit: number }): string {
+function requestOf(address: string, page?: { readonly limit: number }): string {
   const params = page === undefined ? [address] : [address, page]
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'svc_getTransactionsByAddress', chainId, params })
 }
 
 /** Gives a server the load that an order says. */
-export function askOf(generator: Child, server: Child, url: string, bodies: readonly string[]): Ask {
+function askOf(generator: Child, server: Child, url: string, bodies: readonly string[]): Ask {
   return async order => {
     const before = await server.ask<Usage>('usage')
     const figures = await generator.ask<LoadFigures>({

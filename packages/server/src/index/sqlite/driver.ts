@@ -25,6 +25,7 @@ export interface SqliteStatement<Row extends object = SqlRow> {
 export interface SqliteConnection {
   /** Runs any number of statements without parameters. */
   exec(sql: string): void
+  /** @param sql - with `LIMIT ? + 0`: SQLite compiles a statement anew for every value of a bare parameter there. */
   prepare<Row extends object = SqlRow>(sql: string): SqliteStatement<Row>
   /** Called inside of each write transaction: throws where it must not be committed. Absent: it always may. */
   readonly guard?: () => void

@@ -37,7 +37,7 @@ export function createLinkedRows(connection: SqliteConnection, shape: TableShape
        (SELECT CAST(CAST(${column} AS TEXT) || ${sum} || ${number} AS BLOB) FROM ${name}
         WHERE epoch = asked.value AND (${column}, ${number}) >= (?2, ?3) ORDER BY ${column}, ${number} LIMIT 1) AS above,
        (SELECT CAST(group_concat(row) AS BLOB) FROM (SELECT ${sum} || ${number} AS row FROM ${name}
-        WHERE epoch = asked.value AND ${column} = ?2 AND ${number} < ?3 ORDER BY ${number} DESC LIMIT ?4)) AS own,
+        WHERE epoch = asked.value AND ${column} = ?2 AND ${number} < ?3 ORDER BY ${number} DESC LIMIT ?4 + 0)) AS own,
        (SELECT CAST(CAST(${column} AS TEXT) || ${number} AS BLOB) FROM ${name}
         WHERE epoch = asked.value AND ${column} < ?2 ORDER BY ${column} DESC, ${number} DESC LIMIT 1) AS below
      FROM json_each(?1) AS asked`

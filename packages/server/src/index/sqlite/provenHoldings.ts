@@ -23,7 +23,7 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
   const select = connection.prepare<LinkedHolding>(
     `SELECT contract, token_id AS tokenId, standard, sum FROM holding
      WHERE epoch = ? AND owner = ? AND (contract, token_id, standard) > (?, ?, ?)
-     ORDER BY contract, token_id, standard LIMIT ?`
+     ORDER BY contract, token_id, standard LIMIT ? + 0`
   )
   const ends = createEpochEnds(connection, holdingTable)
   const hashAt = createKeyHash(holdingTable, chainId)

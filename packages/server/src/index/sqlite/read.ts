@@ -103,17 +103,17 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     idsOfHash: createProvenIds(connection, hashTable, chainId),
     /**
      * Records of transactions as one row, because each row costs several times what reading its record does: one after the other.
-     * As text they are joined byte for byte. Outer join, so that a missing record shows: a list must not be cut silently.
+     * As text they are joined byte for byte. Outer join, so that a missing record shows: a list must not be cut silently. It also keeps
+     * the order of the list, which sorting would only cost time for; the checksum of each record covers its id.
      */
     recordsOf: connection.prepare<{
       missing: number | null
       lengths: string | null
       bytes: Uint8Array | null
     }>(
-      `SELECT max(iif(rec IS NULL, id, NULL)) AS missing, group_concat(length(rec)) AS lengths,
+      `SELECT max(iif(rec IS NULL, wanted.value, NULL)) AS missing, group_concat(length(rec)) AS lengths,
          CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes
-       FROM (SELECT wanted.value AS id, tx.rec AS rec FROM json_each(?) AS wanted LEFT JOIN tx ON tx.id = wanted.value
-         ORDER BY wanted.key)`
+       FROM json_each(?) AS wanted LEFT JOIN tx ON tx.id = wanted.value`
     ),
     /**
      * A stretch of a history whose rows are not proven, with the ids of rows without a record, without a row in the index of
@@ -148,11 +148,11 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     addressRows: prepareRows(
       connection,
       addressTable,
-      'WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ?'
+      'WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ? + 0'
     ),
     addressSums: createSumPages(connection, addressTable),
     accountEvents: connection.prepare<{ block: number; rec: Uint8Array } & Sealed>(
-      'SELECT * FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
+      'SELECT * FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ? + 0'
     ),
     findReorged: prepareFindReorged(connection),
     poolAddresses: createKeyParts(connection, poolAddresses),
@@ -173,7 +173,7 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
 function rowsOfAddress(join = ''): string {
   return `FROM epoch
     CROSS JOIN address_tx a ON a.epoch = epoch.id AND a.address = ?2 AND a.tx_id < ?3 ${join}
-    WHERE epoch.first_block <= ?1 ORDER BY epoch.first_block DESC, a.tx_id DESC LIMIT ?4`
+    WHERE epoch.first_block <= ?1 ORDER BY epoch.first_block DESC, a.tx_id DESC LIMIT ?4 + 0`
 }
 
 /** Finds one transaction by its hash. */

@@ -58,10 +58,11 @@ async function textOf(
 
 /** Asks in the order of the method. */
 async function pageOf(pages: PageTexts, snapshot: Snapshot, page: ConfirmedPage): Promise<string> {
-  const kept =
-    (snapshot.version === undefined ? undefined : pages.unchanged(snapshot.version, page)) ??
-    (await pages.find(snapshot, page))
-  const found = kept ?? (await pages.read(snapshot, page))
+  const kept = pages.kept(page)
+  const isUnchanged = kept?.version !== undefined && kept.version === snapshot.version
+  const found = isUnchanged
+    ? kept.text
+    : ((await pages.find(snapshot, page)) ?? (await pages.read(snapshot, page)))
   if (!(found instanceof ResultText)) throw new Error('expected a page that is kept')
   return found.bytes.toString()
 }
@@ -165,7 +166,7 @@ it('reads a page that is too long to be kept in pieces, and ends the read with t
     seen.push(...piece.split(',').map(Number))
     if (seen.length === 5) break
   }
-  expect([seen, ended, pages.unchanged(1, page)]).toEqual([[1, 2, 3, 4, 5], 1, undefined])
+  expect([seen, ended, pages.kept(page)]).toEqual([[1, 2, 3, 4, 5], 1, undefined])
 })
 
 it('keeps a page for each choice of what is attached, and hands the choice on', async () => {
@@ -216,7 +217,7 @@ it('gives a page out without a read as long as nothing is committed, and reads a
   }
   const isUnchanged = () => {
     const version = reader.unchangedState()?.version
-    return version !== undefined && pages.unchanged(version, page) !== undefined
+    return version !== undefined && pages.kept(page)?.version === version
   }
   // The first snapshot cannot know whether a commit came before it or after it.
   await ask()

@@ -37,8 +37,11 @@ export type HistoryView = Pick<HistoryReader, 'records'> &
 
 /** Pages as they are asked for. */
 export interface PageTexts {
-  /** Returns a kept page that is a whole answer in this version of the index, without reading anything. */
-  unchanged(version: number, page: PageName): ResultText | undefined
+  /**
+   * Returns a kept page without reading anything.
+   * @returns also the last version of the index in which the page is known to hold; absent: of none.
+   */
+  kept(page: PageName): Pick<KeptPage, 'text' | 'version'> | undefined
   /** Returns a kept page that still holds. Costs one index read. */
   find(view: HistoryView, page: ConfirmedPage): Promise<ResultText | undefined>
   /**
@@ -86,10 +89,7 @@ export function createPageTexts(options: {
   const kept = new BoundedMap<string, KeptPage>(bytes)
 
   return {
-    unchanged(version, page) {
-      const known = kept.get(nameOf(page))
-      return known?.version === version ? known.text : undefined
-    },
+    kept: page => kept.get(nameOf(page)),
 
     async find(view, page) {
       const known = kept.get(nameOf(page))

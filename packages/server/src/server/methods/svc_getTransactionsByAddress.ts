@@ -94,13 +94,14 @@ export function createGetTransactionsByAddress(
     const status = chain.status()
     // The status says best why an index cannot be used.
     if (!hasLimit(asked) || status.indexUnusable) return undefined
+    const kept = pageTexts.kept(asked)
+    if (kept?.version === undefined) return undefined
     const state = chain.reader.unchangedState()
-    if (state === undefined) return undefined
+    if (state?.version !== kept.version) return undefined
     // What is older than the index comes from nodes.
     if (chain.deep !== undefined && state.range?.from !== 0) return undefined
-    const kept = pageTexts.unchanged(state.version, asked)
     const rules = { isFirstPage: page.before === undefined, serveWhileSyncing, nowMs: clock.now() }
-    if (kept === undefined || !isCurrent(state, status, rules)) return undefined
+    if (!isCurrent(state, status, rules)) return undefined
     let report = reports.get(state)
     if (report === undefined) {
       const coverage = coverageIn(chain.chainId, state, { deepHistory: 'none' })
@@ -109,7 +110,7 @@ export function createGetTransactionsByAddress(
     }
     context.onCoverage?.(report.coverage)
     if (rules.isFirstPage) context.onCursor?.(report.cursor)
-    return kept
+    return kept.text
   }
 
   /** @returns the read that is needed first, where history older than the index is missing. */
