@@ -118,7 +118,7 @@ async function read(): Promise<Answers> {
   return answers
 }
 
-/** What a certificate learns from the index alone. That events and candidates are lost, it learns from the chain's state. */
+/** What a certificate learns from the index alone. That events are lost, it learns from the chain's state. */
 async function audit(snapshot: Snapshot, address: Address): Promise<unknown> {
   const missing: MissingPart[] = []
   for await (const chunk of snapshot.auditedRecords(address)) missing.push(...chunk.missing)
@@ -234,10 +234,12 @@ test.each([
     'UPDATE pool_address SET pool_id = CASE pool_id WHEN 1 THEN 2 ELSE 1 END WHERE address IN (SELECT address FROM pool_address GROUP BY address HAVING count(*) = 1)',
     'refused, proven, found'
   ],
+  // No read shows it. The writer refuses an altered one; without it a transaction counts as new when it comes back.
   ['first_seen', 'lost', 'DELETE FROM first_seen', 'right, proven, not found'],
   ['first_seen', 'altered', 'UPDATE first_seen SET first_seen_seconds = 1', 'right, proven, not found'],
   ['reorged', 'lost', 'DELETE FROM reorged', 'refused, proven, found'],
   ['reorged', 'altered', 'UPDATE reorged SET ancestor_number = 1', 'refused, proven, not found'],
+  // A rollback finds that it is missing, and scans.
   ['undo', 'lost', 'DELETE FROM undo', 'right, proven, not found'],
   ['undo', 'altered', 'UPDATE undo SET tx_ids = tx_ids || 1::bigint', 'right, proven, found'],
   ['writer_report', 'altered', 'UPDATE writer_report SET head = 1', 'refused, proven, not found'],
