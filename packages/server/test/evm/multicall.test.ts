@@ -54,19 +54,36 @@ const nodes: readonly {
   readonly byHash: boolean
   /** Calls that burn half a million gas each, as many as it does in a moment. */
   readonly burners: number
+  /** Plain calls that it answers in a moment: in any case several batches of 99. */
+  readonly plainReads: number
 }[] = [
-  { name: 'anvil', start: startAnvil, setCode: 'anvil_setCode', byHash: true, burners: 250 },
+  {
+    name: 'anvil',
+    start: startAnvil,
+    setCode: 'anvil_setCode',
+    byHash: true,
+    burners: 250,
+    plainReads: 1_100
+  },
   {
     name: 'a node without EIP-1898',
     start: startByNumber,
     setCode: 'anvil_setCode',
     byHash: false,
-    burners: 250
+    burners: 250,
+    plainReads: 1_100
   },
-  { name: 'hardhat', start: startHardhat, setCode: 'hardhat_setCode', byHash: true, burners: 6 }
+  {
+    name: 'hardhat',
+    start: startHardhat,
+    setCode: 'hardhat_setCode',
+    byHash: true,
+    burners: 6,
+    plainReads: 250
+  }
 ]
 
-describe.each(nodes)('on $name', ({ start, setCode, byHash, burners }) => {
+describe.each(nodes)('on $name', ({ start, setCode, byHash, burners, plainReads }) => {
   let node: TestNode
   let rpc: EvmUpstreams
   let place: ReturnType<typeof createPlacer>
@@ -123,11 +140,11 @@ describe.each(nodes)('on $name', ({ start, setCode, byHash, burners }) => {
       expect(await read(calls)).toEqual(cases.map(([, expected]) => expected))
     })
 
-    test('a thousand reads keep their order', async () => {
+    test('many reads keep their order', async () => {
       const echo = await contract(returnsFirstArgument)
       const refusing = await contract(reverts)
       await mine()
-      const calls = Array.from({ length: 1_100 }, (_, i) =>
+      const calls = Array.from({ length: way === 'plain' ? plainReads : 1_100 }, (_, i) =>
         i % 7 === 3
           ? callTo(refusing)
           : callTo(echo, { data: `0x70a08231${i.toString(16).padStart(64, '0')}` })
