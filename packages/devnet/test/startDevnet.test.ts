@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { patient } from '../../../.config/patience.ts'
 import { seedEvmWorld, startAnvil, startDevnet, surfpoolUnsupportedReason } from '../src/index.ts'
 
-test('both nodes come up seeded with a metadata server, and all of them are gone after stop', async () => {
+test.concurrent('both nodes come up seeded with a metadata server, and all of them are gone after stop', async () => {
   const devnet = await startDevnet({ seed: 5 })
   expect(devnet.evm?.world.blocks.length).toBeGreaterThan(36)
   if (surfpoolUnsupportedReason() === undefined) expect(devnet.solana?.world.owners.alice).toBeDefined()
@@ -17,7 +17,7 @@ test('both nodes come up seeded with a metadata server, and all of them are gone
   await expect(fetch(devnet.metadata.url)).rejects.toThrow()
 })
 
-test('the same seed and metadata origin give the same transactions, another seed gives others', async () => {
+test.concurrent('the same seed and metadata origin give the same transactions, another seed gives others', async () => {
   const hashesOf = async (seed: number) => {
     const node = await startAnvil()
     try {
@@ -32,7 +32,7 @@ test('the same seed and metadata origin give the same transactions, another seed
   expect(other).not.toEqual(first)
 })
 
-test.each([
+test.concurrent.each([
   ['just exits', 'process.exit(3)'],
   ['is killed', "process.kill(process.pid, 'SIGKILL')"]
 ])('nodes do not outlive a process that %s', async (_, ending) => {
