@@ -7,6 +7,8 @@ import { patient } from '../../../../../.config/patience.ts'
 import type { HoldingCandidate, IndexedBlock } from '../../model/evm.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import type { StoreWriter } from '../port/writer.ts'
+import { encodeBlock } from '../record/encodeBlock.ts'
+import { packBlocks } from '../record/packBlocks.ts'
 import { arbitraryPlans } from '../test/arbitraries.ts'
 import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
@@ -294,6 +296,42 @@ test('a new epoch takes no rows of a merged one whose removal is under way', asy
     await withSnapshot(reader, snapshot => checkView(snapshot, { chain, ever: [] }))
   } finally {
     connection.close()
+    await reader.close()
+    await writer.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a reader takes no rows of a merged epoch for those of a later one with its id and as many transactions', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'chain-data-merge-'))
+  const layout = {
+    ...defaultLayout,
+    epochTransactions: 2,
+    mergeFanOut: 2,
+    minUndoBlocks: 0,
+    mergeAfterMs: null
+  }
+  const plans = Array.from({ length: 10 }, (_, block) => [{ name: `${block}`, parties: people.slice(0, 2) }])
+  const chain = buildChain(plans)
+  const writer = await openSqliteWriter(folder, testIdentity, layout)
+  const reader = await openSqliteReader(folder, testIdentity.chainId)
+  const path = chainFiles(folder, testIdentity.chainId).database
+  const expectChain = (from: number) =>
+    withSnapshot(reader, snapshot => checkView(snapshot, { chain: chain.slice(from), ever: [] }))
+  const prepend = (from: number) =>
+    writer.prependBlocks(packBlocks(chain.slice(from, from + 2).map(encodeBlock)))
+  try {
+    await commitChain(writer, chain.slice(8), { finalized: 9 })
+    for (const from of [6, 4]) {
+      await prepend(from)
+      await expectChain(from)
+    }
+    expect(mergePieces(openForWriting(loadSqliteDriver(), path), layout, 10_000)).toBeGreaterThan(0)
+    for (const from of [2, 0]) {
+      await prepend(from)
+      await expectChain(from)
+    }
+  } finally {
     await reader.close()
     await writer.close()
     rmSync(folder, { recursive: true, force: true })

@@ -31,8 +31,8 @@ export function createProvenIds(connection: SqliteConnection, shape: TableShape,
 
   /** Ids of one epoch that blocks are appended to. */
   const openIds = (view: EpochView, epoch: Epoch, key: Uint8Array, before: number, limit: number) => {
-    // Rows are only added along with transactions, and only removed by a rollback.
-    const version = `${epoch.txCount} ${view.rollbacks}`
+    // Rows are only added along with transactions, and only removed by a rollback. The id of a merged epoch is used again.
+    const version = `${epoch.firstBlock} ${epoch.txCount} ${view.rollbacks}`
     const rows = view.counted.rowsAround(partSums, shape, epoch.id, key, version)
     const { start, end } = findRows(shape, rows, key)
     const ids: number[] = []
