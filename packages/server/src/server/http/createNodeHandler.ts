@@ -45,6 +45,8 @@ class NodeRequest implements HttpRequest, CallerWatch {
   readonly path: string
   readonly query: URLSearchParams
   readonly peerAddress: string | undefined
+  /** Guards hand it on without the request. */
+  readonly header = (name: string) => headerOf(this.source, name)
   /** Absent until it is asked for: most answers are written before. */
   #gone: AbortController | undefined
   #isGone = false
@@ -72,10 +74,6 @@ class NodeRequest implements HttpRequest, CallerWatch {
       forget()
       if (!response.writableFinished) end()
     })
-  }
-
-  header(name: string): string | undefined {
-    return headerOf(this.source, name)
   }
 
   readBody(largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge> {
