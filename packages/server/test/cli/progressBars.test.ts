@@ -13,7 +13,7 @@ import { runCommand } from './runCommand.ts'
 
 const [brokenBlock, lastBlock] = [300, 400]
 /** So long takes each block: the backfill has to be watched. */
-const blockMs = 50
+const blockMs = 150
 
 /** A configuration over a slow node that cannot give one of its blocks, until it is let. */
 async function prepare({ onTestFinished }: TestContext) {
