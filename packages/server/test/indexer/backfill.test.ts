@@ -5,6 +5,10 @@ import { people } from '../../src/index/test/buildChain.ts'
 import { expectedHistory } from '../../src/index/test/expectedHistory.ts'
 import { readHistory, withSnapshot } from '../../src/index/test/readAll.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../src/platform/errors.ts'
+import { silentLogger } from '../../src/platform/logger.ts'
+import { backfill } from '../../src/server/indexer/backfill.ts'
+import { createIndexCounts } from '../../src/server/indexer/indexCounts.ts'
+import { createStatusBoard } from '../../src/server/indexer/status.ts'
 import { temporaryFolder } from '../support/indexHarness.ts'
 import { type RunningFollow, runFollow } from './runFollow.ts'
 import { createScriptedNode, type ScriptedNode } from './scriptedNode.ts'
@@ -169,5 +173,32 @@ describe('a backfill', () => {
       ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 0
     )
     await running.expectLevel()
+  })
+
+  it('sees that a commit was stored which failed', async () => {
+    const board = createStatusBoard({
+      ...{
+        chainId: 31_337,
+        phase: 'following',
+        indexedFrom: 5,
+        indexedTo: { number: 6, hash: '0x6' },
+        startBlock: 0
+      },
+      ...{ backfilled: true, degraded: false, poolCovered: true, backfillProblem: 'disk I/O error' }
+    })
+    const stopping = new AbortController()
+    const store = { state: async () => ({ indexedFrom: 0 }), blockRef: async () => undefined }
+    await backfill({
+      ...{ source: createScriptedNode(7), store: store as never, chainId: 31_337, startBlock: 0, board },
+      ...{
+        counts: createIndexCounts(31_337),
+        logger: silentLogger,
+        signal: stopping.signal,
+        onDamage: () => {}
+      },
+      wait: async () => stopping.abort()
+    })
+    expect(board.read()).toMatchObject({ phase: 'following', indexedFrom: 0 })
+    expect(board.read()).not.toHaveProperty('backfillProblem')
   })
 })

@@ -65,6 +65,8 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   /** Adds blocks until there are no more, or the index is not level any more. */
   async function addBlocks(): Promise<void> {
     const { indexedFrom: first = 0 } = await store.state()
+    // A commit that failed may be stored all the same.
+    if (first !== board.read().indexedFrom) board.change({ indexedFrom: first, backfillProblem: undefined })
     let expected = (await store.blockRef(first))?.hash
     if (expected === undefined || first <= startBlock) return
     // A store that fails ends the reading, also in the middle of a block that takes long.
