@@ -268,20 +268,22 @@ test('epochs that were merged are few, and their pages are used again', async ()
   }
 })
 
+/** Two transactions make an epoch, and two epochs a merged one. */
+const tinyEpochs = {
+  ...defaultLayout,
+  epochTransactions: 2,
+  mergeFanOut: 2,
+  minUndoBlocks: 0,
+  mergeAfterMs: null
+}
+
 test('a new epoch takes no rows of a merged one whose removal is under way', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'chain-data-merge-'))
-  const layout = {
-    ...defaultLayout,
-    epochTransactions: 2,
-    mergeFanOut: 2,
-    minUndoBlocks: 0,
-    mergeAfterMs: null
-  }
   const plan = (name: string) => [1, 2].map(i => ({ name: `${name} ${i}`, parties: people.slice(0, 2) }))
-  const writer = await openSqliteWriter(folder, testIdentity, layout)
+  const writer = await openSqliteWriter(folder, testIdentity, tinyEpochs)
   const reader = await openSqliteReader(folder, testIdentity.chainId)
   const connection = openForWriting(loadSqliteDriver(), chainFiles(folder, testIdentity.chainId).database)
-  const merger = new EpochMerger(connection, testIdentity.chainId, layout)
+  const merger = new EpochMerger(connection, testIdentity.chainId, tinyEpochs)
   const dropped = connection.prepare('SELECT 1 FROM dropped_epoch LIMIT 1')
   const blocks = buildChain(['a', 'b', 'c', 'd'].map(plan))
   try {
@@ -304,16 +306,9 @@ test('a new epoch takes no rows of a merged one whose removal is under way', asy
 
 test('a reader takes no rows of a merged epoch for those of a later one with its id and as many transactions', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'chain-data-merge-'))
-  const layout = {
-    ...defaultLayout,
-    epochTransactions: 2,
-    mergeFanOut: 2,
-    minUndoBlocks: 0,
-    mergeAfterMs: null
-  }
   const plans = Array.from({ length: 10 }, (_, block) => [{ name: `${block}`, parties: people.slice(0, 2) }])
   const chain = buildChain(plans)
-  const writer = await openSqliteWriter(folder, testIdentity, layout)
+  const writer = await openSqliteWriter(folder, testIdentity, tinyEpochs)
   const reader = await openSqliteReader(folder, testIdentity.chainId)
   const path = chainFiles(folder, testIdentity.chainId).database
   const expectChain = (from: number) =>
@@ -326,7 +321,7 @@ test('a reader takes no rows of a merged epoch for those of a later one with its
       await prepend(from)
       await expectChain(from)
     }
-    expect(mergePieces(openForWriting(loadSqliteDriver(), path), layout, 10_000)).toBeGreaterThan(0)
+    expect(mergePieces(openForWriting(loadSqliteDriver(), path), tinyEpochs, 10_000)).toBeGreaterThan(0)
     for (const from of [2, 0]) {
       await prepend(from)
       await expectChain(from)
