@@ -65,6 +65,8 @@ describe('round trips of a page', () => {
     url = await createTestDatabase()
     const writer = await openWriter(url)
     for (let i = 0; i < blocks.length; i += 4) await commitChain(writer, blocks.slice(i, i + 4))
+    // Its heartbeats would be counted.
+    await writer.close()
     reader = await openReader(url)
     // How the tables are cut is read once.
     await pageOf(reader, stranger)
