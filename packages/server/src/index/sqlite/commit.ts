@@ -21,7 +21,7 @@ interface EpochPart {
 }
 
 /** Rows of one table: keys of equal length, one after the other, and the transaction id that belongs to each. */
-interface KeyedRows {
+interface AddedKeys {
   readonly keys: Uint8Array
   readonly ids: Float64Array
 }
@@ -253,7 +253,7 @@ function cutIntoEpochs(
 function addressRows(
   { ids, partyIds, partyAddresses }: PackedBlocks,
   { firstId, endId }: EpochPart
-): KeyedRows {
+): AddedKeys {
   const isInside = (id: number) => id >= firstId && id < endId
   if (isInside(ids[0] ?? firstId) && isInside(ids.at(-1) ?? firstId)) {
     return { keys: partyAddresses, ids: partyIds }
@@ -266,7 +266,7 @@ function addressRows(
 }
 
 /** Those of one epoch, in the order of their keys. */
-function hashRows({ ids, hashes }: PackedBlocks, { firstId, endId }: EpochPart): KeyedRows {
+function hashRows({ ids, hashes }: PackedBlocks, { firstId, endId }: EpochPart): AddedKeys {
   const start = ids.findIndex(id => id >= firstId)
   const end = ids.findLastIndex(id => id < endId) + 1
   const count = start < 0 ? 0 : end - start
