@@ -89,6 +89,17 @@ it('of a reorg that the index has not met, no transaction is missed that its cha
   expect(checker.check(inPart())).toBeUndefined()
 })
 
+it('a transaction of a block before the first indexed one may be pending', () => {
+  const to = head()
+  const [old] = confirmedOf(right(address)).filter(({ blockNumber = to }) => blockNumber < to)
+  const newest = right(address).filter(({ blockNumber = to }) => blockNumber === to)
+  const records = [{ ...old!, status: 1 }, ...newest]
+  const page = (from: number) =>
+    told(records, { limit: records.length, answer: { kind: 'records', records, from, to } })
+  expect(checker.check(page(to))).toBeUndefined()
+  expect(checker.check(page(old!.blockNumber!))).toMatch('confirmed in the same chain')
+})
+
 describe('a wrong history is noticed', () => {
   it.each<[string, (records: readonly ToldRecord[]) => readonly ToldRecord[]]>([
     ['without its newest confirmed transaction', all => all.filter(each => each !== confirmedOf(all)[0])],

@@ -94,7 +94,8 @@ export function createAnswerChecker(
       if (lastMs === undefined) return `${hash} was never pending`
       if (lastMs < askedMs - staleMs) return `${hash} has long left the pool`
     }
-    if (!current.some(tip => pending.every(({ hash }) => !isIn(tip, hash)))) {
+    // A node that lags may show a pool from before the first indexed block.
+    if (!current.some(tip => pending.every(({ hash }) => !isIn(tip, hash, first)))) {
       return 'a pending transaction is confirmed in the same chain'
     }
     if (records.length >= limit) return undefined
@@ -105,7 +106,7 @@ export function createAnswerChecker(
     for (const { hash, from, to } of sent) {
       if (hashes.has(hash) || (from !== address && to !== address)) continue
       // The chain of the answer has it below the first indexed block; since then, a reorg has moved it.
-      if (current.some(tip => isIn(tip, hash, first))) continue
+      if (current.some(tip => isIn(tip, hash, 0, first))) continue
       // A node that lags may show a state in which it was not there yet.
       const knownMs = Math.max(shownMs.get(hash) ?? 0, poolSeenMs - pollMs)
       const aliveMs = chain.aliveSinceMs(hash) ?? Number.POSITIVE_INFINITY
@@ -153,8 +154,8 @@ export function createAnswerChecker(
 
   const tipsAt = (to: number | undefined) => (to === undefined ? [] : chain.everAt(to))
 
-  function isIn(tip: IndexedBlock, hash: Hash, end?: number): boolean {
-    return positionIn((chain.upTo(tip.ref.hash) ?? []).slice(0, end), hash) !== undefined
+  function isIn(tip: IndexedBlock, hash: Hash, from: number, end?: number): boolean {
+    return positionIn((chain.upTo(tip.ref.hash) ?? []).slice(from, end), hash) !== undefined
   }
 
   function historyIn(tip: IndexedBlock, from: number, address: Address) {

@@ -88,7 +88,8 @@ export class ChangesExpiredError extends StoreError {}
  * index is not settled (`IndexMarks.settled`): what a reorg removed is in a history of that time no more, and is told of once it is
  * in a block again, in the pool again, or known to be gone.
  *
- * Blocks older than the index and blocks that were written anew are no changes.
+ * Blocks older than the index and blocks that were written anew are no changes. Where the pool had a transaction of an older block,
+ * its pending record is `removed`: it left the pool.
  */
 export interface ChangeReader {
   changeBounds(): Promise<ChangeBounds>

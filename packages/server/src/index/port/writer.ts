@@ -61,7 +61,8 @@ export interface StoreWriter {
   /**
    * Adds blocks older than the index, each the child of the one before it and the last one the parent of the first stored
    * block, in ONE transaction: `indexedFrom` becomes the number of the first one. Marks of coverage that reached down to
-   * `indexedFrom` go on down as far as these blocks allow. They get no undo data. An empty list changes nothing.
+   * `indexedFrom` go on down as far as these blocks allow. They get no undo data. Pool entries that they confirm, which a node
+   * that lags may show, disappear in the same transaction. An empty list changes nothing.
    * @throws {StoreError} when the blocks do not end at the parent of the first stored one; nothing is written then.
    */
   prependBlocks(blocks: PackedBlocks): Promise<void>

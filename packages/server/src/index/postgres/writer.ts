@@ -12,11 +12,12 @@ import type {
   AppendChange,
   KnownChange,
   Mark,
+  PoolChange,
   PrependChange,
   Rollback,
   WriterEngine
 } from '../shared/IndexWriter.ts'
-import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
+import type { PoolRows } from '../shared/Pool.ts'
 import {
   type ChainMeta,
   type MetaColumns,
@@ -28,7 +29,7 @@ import {
   toRef
 } from '../shared/rows.ts'
 import { createLogRows, logStatements } from './changes.ts'
-import { appendScript, candidateStatement } from './commit.ts'
+import { appendScript, candidateStatement, type Script } from './commit.ts'
 import { DirectoryWriter, type ListingLayout, listBlockStatements, unlistStatements } from './directory.ts'
 import { escapeLiteral } from './driver.ts'
 import { isSound, type Judged, requireBlock, requireSound } from './judged.ts'
@@ -150,15 +151,14 @@ export class PostgresWriter implements WriterEngine {
   async append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
     await this.#makePartitions(blocks)
     const { statements, rows } = appendScript(blocks, change)
-    const pool = poolScript(change.pool)
+    const pool = this.#poolScript(change)
     const { finalized } = change
     await this.#session.write(
       [
         ...statements,
         ...knownStatements(change),
         ...(finalized === undefined ? [] : markFinalStatements(finalized)),
-        ...pool.statements,
-        ...logStatements(this.#chainId, change.log)
+        ...pool.statements
       ],
       [...rows, ...pool.rows]
     )
@@ -174,9 +174,10 @@ export class PostgresWriter implements WriterEngine {
       const span = await this.#partitionSpan(headers.length, ids.length, 'oldest')
       await this.#session.use(() => this.#partitions.makeDownFor(first, last, span, this.#session.begin))
     }
-    const { mayHaveReorged } = change
+    const { mayHaveReorged, ended } = change
     const { statements, rows } = appendScript(blocks, { droppable: -1, undoAbove: last, mayHaveReorged })
-    await this.#session.write([...statements, ...knownStatements(change)], rows)
+    const pool = ended === undefined ? [] : this.#poolScript(ended).statements
+    await this.#session.write([...statements, ...knownStatements(change), ...pool], rows)
     await this.#workOnDirectory()
   }
 
@@ -276,9 +277,9 @@ export class PostgresWriter implements WriterEngine {
     return this.#session.write(logStatements(this.#chainId, log))
   }
 
-  writePool(write: PoolWrite, log: LogWrite): Promise<void> {
-    const { statements, rows } = poolScript(write)
-    return this.#session.write([...statements, ...logStatements(this.#chainId, log)], rows)
+  writePool(change: PoolChange): Promise<void> {
+    const { statements, rows } = this.#poolScript(change)
+    return this.#session.write(statements, rows)
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
@@ -290,6 +291,11 @@ export class PostgresWriter implements WriterEngine {
 
   close(): Promise<void> {
     return this.#session.close()
+  }
+
+  #poolScript({ pool, log }: PoolChange): Script {
+    const { statements, rows } = poolScript(pool)
+    return { statements: [...statements, ...logStatements(this.#chainId, log)], rows }
   }
 
   async #metaRow(): Promise<StoredMeta> {

@@ -30,7 +30,7 @@ export interface KnownChange {
   readonly checksumPages: ReadonlyMap<number, Uint8Array>
 }
 
-export interface AppendChange extends KnownChange {
+export interface AppendChange extends KnownChange, PoolChange {
   /** Newest of the blocks up to `last` that is final; absent: says nothing new. */
   readonly finalized: number | undefined
   /** Undo data up to this block are dropped, and none are kept of blocks up to `undoAbove`. */
@@ -38,12 +38,19 @@ export interface AppendChange extends KnownChange {
   readonly undoAbove: number
   /** Hashes that a reorg removed may be among the blocks': they are confirmed again. */
   readonly mayHaveReorged: boolean
+}
+
+/** Changes of the stored pool, and the entry of the log that tells of them. */
+export interface PoolChange {
   readonly pool: PoolWrite
   readonly log: LogWrite
 }
 
-/** Blocks that are stored below the first one. They have no undo data, and no pool has their transactions any more. */
-export type PrependChange = KnownChange & Pick<AppendChange, 'mayHaveReorged'>
+/** Blocks that are stored below the first one. They have no undo data. */
+export interface PrependChange extends KnownChange, Pick<AppendChange, 'mayHaveReorged'> {
+  /** Absent: the pool has none of their transactions, as nearly always. */
+  readonly ended?: PoolChange
+}
 
 export interface Rollback {
   readonly head: number
@@ -101,7 +108,7 @@ export interface WriterEngine {
   acceptRows(damage: Damage): Promise<void>
   dropPool(log: LogWrite): Promise<void>
   dropLog(log: LogWrite): Promise<void>
-  writePool(write: PoolWrite, log: LogWrite): Promise<void>
+  writePool(change: PoolChange): Promise<void>
   report(report: Omit<WriterReport, 'beat'>): Promise<void>
   /** Called after each commit, while reports may be written. @param rows - number of rows that were appended. */
   afterCommit?(rows: number): Promise<void>
@@ -302,12 +309,10 @@ export class IndexWriter implements StoreWriter {
   updatePool(update: PoolUpdate): Promise<void> {
     return this.#inTurn(() =>
       this.#write(async () => {
-        const write = await this.#pool.update(update, (await this.#readHead())?.number ?? -1)
-        if (write === undefined) return
-        const log = await this.#log.pool(write)
-        await this.#engine.writePool(write, log)
-        this.#pool.stored(write)
-        this.#log.stored(log)
+        const change = await this.#logPool(await this.#pool.update(update, await this.#headNumber()))
+        if (change === undefined) return
+        await this.#engine.writePool(change)
+        this.#storedPool(change)
       })
     )
   }
@@ -355,8 +360,7 @@ export class IndexWriter implements StoreWriter {
       log
     })
     this.#known = { coverage, checksums }
-    this.#pool.stored(pool)
-    this.#log.stored(log)
+    this.#storedPool({ pool, log })
   }
 
   async #prepend(blocks: PackedBlocks): Promise<void> {
@@ -365,12 +369,24 @@ export class IndexWriter implements StoreWriter {
     // Only rows from there on are counted.
     if (coverage.countedFrom !== before.countedFrom) countRows(checksums, blocks)
     this.#hasReorged ??= await this.#engine.hasReorged()
+    const ended = await this.#logPool(await this.#pool.settleOlder(blocks, await this.#headNumber()))
     await this.#engine.prepend(blocks, {
       ...(!isDeepStrictEqual(coverage, before) && { coverage }),
       checksumPages: checksums?.takeChanged() ?? new Map(),
-      mayHaveReorged: this.#hasReorged
+      mayHaveReorged: this.#hasReorged,
+      ...(ended && { ended })
     })
     this.#known = { coverage, checksums }
+    if (ended !== undefined) this.#storedPool(ended)
+  }
+
+  async #logPool(pool: PoolWrite | undefined): Promise<PoolChange | undefined> {
+    return pool && { pool, log: await this.#log.pool(pool) }
+  }
+
+  #storedPool({ pool, log }: PoolChange): void {
+    this.#pool.stored(pool)
+    this.#log.stored(log)
   }
 
   /** @throws {StoreError} the block is not the parent of the first stored one. */
@@ -453,6 +469,11 @@ export class IndexWriter implements StoreWriter {
   async #readHead(): Promise<BlockRef | null> {
     if (this.#head === undefined) this.#head = (await this.#engine.head()) ?? null
     return this.#head
+  }
+
+  /** @returns -1 while nothing is stored. */
+  async #headNumber(): Promise<number> {
+    return (await this.#readHead())?.number ?? -1
   }
 
   async #readKnown(): Promise<Known> {

@@ -180,6 +180,21 @@ export class Pool {
     return { ...this.#removal(mirror, new Map(ends), head), dropLeftBelow }
   }
 
+  /**
+   * Finds the entries that blocks older than the index confirm: a node that lags may show them as pending. They are `dropped`,
+   * because the log of changes does not have these blocks.
+   * @param head - the newest indexed block.
+   * @returns absent when there are none.
+   */
+  async settleOlder(blocks: PackedBlocks, head: number): Promise<PoolWrite | undefined> {
+    const mirror = await this.#load()
+    const ends = new Map<Hash, EntryEnd>()
+    if (mirror.size > 0) {
+      for (const hash of hashesOf(blocks)) if (mirror.get(hash)) ends.set(hash, { reason: 'dropped' })
+    }
+    return ends.size === 0 ? undefined : this.#removal(mirror, ends, head)
+  }
+
   /** Reads entries as they are stored: another node may word one that is known otherwise. */
   async #readChanged(mirror: PoolMirror, changed: ReadonlyMap<Hash, 0 | 1>): Promise<PoolWrite['changed']> {
     if (changed.size === 0) return []

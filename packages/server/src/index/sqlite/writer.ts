@@ -8,8 +8,15 @@ import type { PackedBlocks } from '../record/packBlocks.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
 import { defaultLogLayout, type LogLayout, type LogRows, type LogWrite } from '../shared/ChangeLog.ts'
-import type { AppendChange, Mark, PrependChange, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
-import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
+import type {
+  AppendChange,
+  Mark,
+  PoolChange,
+  PrependChange,
+  Rollback,
+  WriterEngine
+} from '../shared/IndexWriter.ts'
+import type { PoolRows } from '../shared/Pool.ts'
 import { type ChainMeta, reportColumns, reportValues } from '../shared/rows.ts'
 import { createLogRows, createLogWriter } from './changes.ts'
 import { createBlockAppender } from './commit.ts'
@@ -165,17 +172,17 @@ export class SqliteWriter implements WriterEngine {
       this.#marks.setHead(blocks.headers.at(-1)?.ref.number)
       if (change.coverage !== undefined) this.#marks.setCoverage(change.coverage)
       if (change.finalized !== undefined) this.#marks.setFinal(change.finalized)
-      this.#changePool(change.pool)
-      this.#writeLog(change.log)
+      this.#storePool(change)
     })
   }
 
-  async prepend(blocks: PackedBlocks, { coverage, mayHaveReorged }: PrependChange): Promise<void> {
+  async prepend(blocks: PackedBlocks, { coverage, mayHaveReorged, ended }: PrependChange): Promise<void> {
     this.#throwFailure()
     this.#idleWork.postpone()
     this.#change(() => {
       this.#appender.prepend(blocks, mayHaveReorged)
       if (coverage !== undefined) this.#marks.setCoverage(coverage)
+      if (ended !== undefined) this.#storePool(ended)
     })
   }
 
@@ -281,11 +288,8 @@ export class SqliteWriter implements WriterEngine {
     this.#change(() => this.#writeLog(log))
   }
 
-  async writePool(write: PoolWrite, log: LogWrite): Promise<void> {
-    this.#change(() => {
-      this.#changePool(write)
-      this.#writeLog(log)
-    })
+  async writePool(change: PoolChange): Promise<void> {
+    this.#change(() => this.#storePool(change))
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
@@ -303,6 +307,11 @@ export class SqliteWriter implements WriterEngine {
     } finally {
       this.#lock.release()
     }
+  }
+
+  #storePool({ pool, log }: PoolChange): void {
+    this.#changePool(pool)
+    this.#writeLog(log)
   }
 
   /** Changes rows of epochs, or of `meta`, in one transaction. */

@@ -4,10 +4,11 @@ import type { IndexedBlock } from '../../model/evm.ts'
 import type { StoreWriter } from '../port/writer.ts'
 import { encodeBlock } from '../record/encodeBlock.ts'
 import { packBlocks } from '../record/packBlocks.ts'
-import { buildChain, hashOf, people } from './buildChain.ts'
+import { buildChain, hashOf, people, poolTransaction } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { expectedHistory } from './expectedHistory.ts'
-import { readCoverage, readHistory, withSnapshot } from './readAll.ts'
+import { FoldedHistories, readChanges } from './foldChanges.ts'
+import { readCoverage, readHistory, readPending, withSnapshot } from './readAll.ts'
 import type { OpenStore } from './store.contract.ts'
 import { useStores } from './useStore.ts'
 
@@ -137,6 +138,24 @@ export function describePrepending(open: OpenStore, share: number): void {
     await prepend(writer, between(115, 120))
     await withSnapshot(reader, async snapshot => {
       expect(await readHistory(snapshot, carol)).toStrictEqual(expectedHistory(between(115, 122), carol))
+    })
+  })
+
+  test('a pool of before the index keeps no transaction that an older block has', async () => {
+    const { writer, reader } = await start(layout)
+    await commitChain(writer, between(110, 115))
+    const present = ['a 6', 'b 7', 'waits'].map(name => poolTransaction(name, [alice, bob]))
+    const { newest } = await withSnapshot(reader, snapshot => snapshot.changeBounds())
+    await writer.updatePool({ present, seenAtSeconds: 1_000, headAfter: 105 })
+    expect(await readPending(reader, alice)).toHaveLength(3)
+    await prepend(writer, between(107, 110))
+    await prepend(writer, between(104, 107))
+    await withSnapshot(reader, async snapshot => {
+      const pending = await snapshot.pending(alice)
+      expect(pending.map(({ hash }) => hash)).toEqual([hashOf('waits')])
+      const fold = new FoldedHistories()
+      for (const change of await readChanges(snapshot, newest)) fold.take(change)
+      expect(fold.of(alice)).toEqual(pending)
     })
   })
 
