@@ -91,7 +91,7 @@ export function createScriptedNode(length: number): ScriptedNode {
       return {
         present: [],
         seenAtSeconds: 1,
-        headAfter: newest()?.ref.number ?? 0,
+        headAfter: newest()!.ref,
         complete: true,
         leftOut: 0
       }

@@ -122,7 +122,7 @@ export function createSimulatedNode(
         return {
           present: pool.map(presentIn),
           seenAtSeconds: Math.floor(Date.now() / 1000),
-          headAfter: blocks.length - 1,
+          headAfter: blocks.at(-1)!.ref,
           complete: true,
           leftOut: 0
         }

@@ -52,6 +52,9 @@ function nodeWith(
   return { asked, read: createPoolReader({ rpc: { onOneNode: (_, work) => work(node) }, ...options }) }
 }
 
+/** The newest block, as `eth_getBlockByNumber` answers it. */
+const latest = { number: '0x20', hash: hash('2') }
+
 const tooLarge = () => {
   throw new UpstreamError('upstream 1 answered more than 128 MiB', 'tooLarge')
 }
@@ -65,13 +68,13 @@ describe('the pool reader', () => {
         },
         queued: { [bob]: { '9': raw('3', bob, 9) } }
       }),
-      eth_blockNumber: () => '0x20'
+      eth_getBlockByNumber: () => latest
     })
     const before = Math.floor(Date.now() / 1000)
     const view = await read()
-    expect(view).toMatchObject({ headAfter: 32, complete: true })
+    expect(view).toMatchObject({ headAfter: { number: 32, hash: latest.hash }, complete: true })
     expect(view?.seenAtSeconds).toBeGreaterThanOrEqual(before)
-    expect(asked).toEqual(['txpool_content', 'eth_blockNumber'])
+    expect(asked).toEqual(['txpool_content', 'eth_getBlockByNumber'])
     const byHash = new Map(view?.present.map(entry => [entry.hash as string, entry]))
     expect(byHash.get(hash('1'))).toEqual({
       hash: hash('1'),
@@ -100,7 +103,7 @@ describe('the pool reader', () => {
           }
         }
       }),
-      eth_blockNumber: () => '0x20'
+      eth_getBlockByNumber: () => latest
     })
     expect((await read())?.present).toEqual([])
   })
@@ -111,7 +114,7 @@ describe('the pool reader', () => {
       { queued: { [bob]: { '10': raw('5', bob, 10) } } },
       {}
     ]
-    const { read } = nodeWith({ txpool_content: () => looks.shift(), eth_blockNumber: () => '0x20' })
+    const { read } = nodeWith({ txpool_content: () => looks.shift(), eth_getBlockByNumber: () => latest })
     const seen = async () => (await read())?.present.map(entry => `${entry.hash[2]} ${entry.status}`).sort()
     expect(await seen()).toEqual(['3 0', '4 0'])
     // The nonce of the other one has been taken: that one is replaced.
@@ -122,7 +125,7 @@ describe('the pool reader', () => {
   it('takes a block hash of zeros for none', async () => {
     const { read } = nodeWith({
       txpool_content: () => ({ pending: { [alice]: { '1': raw('1', alice, 1, { blockHash: hash('0') }) } } }),
-      eth_blockNumber: () => '0x20'
+      eth_getBlockByNumber: () => latest
     })
     expect((await read())?.present).toMatchObject([{ hash: hash('1'), status: 1 }])
   })
@@ -139,7 +142,7 @@ describe('the pool reader', () => {
       ],
       eth_getTransactionCount: address => (address === bob ? '0x0' : '0x5'),
       web3_clientVersion: () => 'HardhatNetwork/2.29.1',
-      eth_blockNumber: () => '0x20'
+      eth_getBlockByNumber: () => latest
     })
     const view = await read()
     const statuses = Object.fromEntries(view?.present.map(entry => [entry.hash[2], entry.status]) ?? [])
@@ -151,7 +154,7 @@ describe('the pool reader', () => {
     const { read } = nodeWith({
       eth_pendingTransactions: () => [],
       web3_clientVersion: () => 'Geth/v1.16.0-stable/linux-amd64/go1.24',
-      eth_blockNumber: () => '0x20'
+      eth_getBlockByNumber: () => latest
     })
     expect(await read()).toMatchObject({ present: [], complete: false })
   })
@@ -169,13 +172,14 @@ describe('the pool reader', () => {
   it('takes what may enter the next block where the node shows nothing else, and calls it incomplete', async () => {
     const { read } = nodeWith({
       eth_getBlockByNumber: tag => ({
-        number: tag === 'pending' ? '0x21' : '0x20',
+        ...latest,
+        ...(tag === 'pending' && { number: '0x21', hash: null }),
         transactions: [raw('1', alice, 1, { blockHash: hash('8'), blockNumber: '0x21' }), null]
       }),
       eth_blockNumber: () => '0x20'
     })
     const view = await read()
-    expect(view).toMatchObject({ complete: false, headAfter: 32, leftOut: 0 })
+    expect(view).toMatchObject({ complete: false, headAfter: { number: 32, hash: latest.hash }, leftOut: 0 })
     expect(view?.present).toMatchObject([{ hash: hash('1'), status: 1, nonce: 1n }])
   })
 
@@ -192,7 +196,8 @@ describe('the pool reader', () => {
   it('asks again when a block overtakes the one that was to come', async () => {
     let head = 32
     const { read } = nodeWith({
-      eth_getBlockByNumber: () => ({ number: '0x21', transactions: [raw('1', alice, head)] }),
+      eth_getBlockByNumber: tag =>
+        tag === 'latest' ? latest : { number: '0x21', transactions: [raw('1', alice, head)] },
       eth_blockNumber: () => `0x${(head === 32 ? ++head : 32).toString(16)}`
     })
     expect((await read())?.present).toMatchObject([{ nonce: 33n }])
@@ -206,7 +211,7 @@ describe('the pool reader', () => {
         eth_pendingTransactions: () => [raw('1', alice, 1)],
         eth_getTransactionCount: () => '0x1',
         web3_clientVersion: () => 'Geth/v1.16.0',
-        eth_blockNumber: () => '0x20'
+        eth_getBlockByNumber: () => latest
       },
       { clock: { now: () => now } }
     )
@@ -235,7 +240,7 @@ describe('the pool reader', () => {
       txpool_content: () => looks.shift() ?? tooLarge(),
       eth_pendingTransactions: () => [],
       web3_clientVersion: () => 'anvil/v1.7.1',
-      eth_blockNumber: () => '0x20'
+      eth_getBlockByNumber: () => latest
     })
     expect((await read())?.present).toHaveLength(1)
     expect((await read())?.present).toEqual([])
@@ -250,7 +255,7 @@ describe('the pool reader', () => {
       queued: { [bob]: many(bob, 7, '0') }
     }
     const { read } = nodeWith(
-      { txpool_content: () => content, eth_blockNumber: () => '0x20' },
+      { txpool_content: () => content, eth_getBlockByNumber: () => latest },
       {
         maxEntries: 3,
         logger: { ...silentLogger, warn: (message, fields) => void warnings.push({ message, ...fields }) }

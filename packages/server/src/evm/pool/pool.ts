@@ -1,10 +1,11 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address, BlockRef } from '../../model/evm.ts'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { readCount } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { readBlockRef } from '../blocks/blocks.ts'
 import { movingUp, readPendingBlock, readPendingList, readTxpool } from './poolSources.ts'
 import type { FoundPool, PoolTransaction } from './readPoolEntries.ts'
 
@@ -13,8 +14,8 @@ export interface PoolView {
   /** Each transaction once. */
   readonly present: readonly PoolTransaction[]
   readonly seenAtSeconds: number
-  /** The node's head, asked after the pool was read. */
-  readonly headAfter: number
+  /** The node's newest block, asked after the pool was read. */
+  readonly headAfter: BlockRef
   /** The source of this read shows the node's whole pool, not only a part of it. */
   readonly complete: boolean
   /** Entries of the source beyond the bound, which `present` does not have. */
@@ -78,8 +79,10 @@ export function createPoolReader({
       if (found === undefined) continue
       const seenAtSeconds = Math.floor(clock.now() / 1000)
       // After the pool: what has left it by now is in a block up to this height.
-      const head = await node.request({ method: 'eth_blockNumber', params: [] })
-      return { ...found, name, seenAtSeconds, headAfter: readCount(head, 'eth_blockNumber') }
+      const latest = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
+      const headAfter = readBlockRef(latest, 'latest block')
+      if (headAfter === undefined) throw new NodeContradictionError('the node has no latest block')
+      return { ...found, name, seenAtSeconds, headAfter }
     }
     return undefined
   }

@@ -20,9 +20,7 @@ afterEach(() => {
 /** A watch over a node that shows one view after the other; the last one again and again. */
 function watchOver(...views: (View | Error | Promise<View>)[]) {
   const updates: PoolUpdate[] = []
-  const node: { hash: Hash; indexedFrom: number; indexedTo: number } = {
-    ...{ hash: '0x07', indexedFrom: 0, indexedTo: 7 }
-  }
+  const node = { indexedFrom: 0, indexedTo: 7 }
   const board = createStatusBoard({
     ...{ chainId: 1, phase: 'following', head: 5, indexedFrom: 0, backfilled: true, degraded: false },
     poolCovered: false
@@ -33,8 +31,7 @@ function watchOver(...views: (View | Error | Promise<View>)[]) {
         const view = await (views.length > 1 ? views.shift() : views[0])
         if (view instanceof Error) throw view
         return view
-      },
-      blockRef: async number => ({ number, hash: node.hash })
+      }
     },
     store: {
       blockRef: async number => ({ number, hash: '0x07' }),
@@ -65,7 +62,10 @@ function watchOver(...views: (View | Error | Promise<View>)[]) {
   }
 }
 
-const whole = { present: [], seenAtSeconds: 1, headAfter: 7, complete: true, leftOut: 0 }
+/** The hash of the indexed block of each height. */
+const indexedHash: Hash = '0x07'
+const headAt = (number: number, hash = indexedHash) => ({ number, hash })
+const whole = { present: [], seenAtSeconds: 1, headAfter: headAt(7), complete: true, leftOut: 0 }
 const part = { ...whole, complete: false }
 
 it('a part of a pool is taken for what there is where no more was ever shown', async () => {
@@ -140,19 +140,17 @@ it('a look from before a reorg does not make the pool seen when the look after i
 })
 
 it('a pool seen beside another block than the indexed one of that height changes nothing', async () => {
-  const { watch, board, updates, node } = watchOver(whole)
-  node.hash = '0x08'
+  const { watch, board, updates } = watchOver({ ...whole, headAfter: headAt(7, '0x08') }, whole)
   await watch.look()
   expect(updates).toEqual([])
   expect(board.read()).not.toHaveProperty('poolSeenAtMs')
-  node.hash = '0x07'
   await watch.look()
   expect(updates).toHaveLength(1)
 })
 
 it('a pool that a node shows from before the first indexed block changes nothing', async () => {
   // Blocks below the index may have what it still shows as pending, as seed 5098 of test/simulator has found.
-  const { watch, board, updates, node } = watchOver(whole, { ...whole, headAfter: 8 })
+  const { watch, board, updates, node } = watchOver(whole, { ...whole, headAfter: headAt(8) })
   node.indexedFrom = 8
   node.indexedTo = 8
   await watch.look()
@@ -167,8 +165,8 @@ it('a pool that is ahead of the index after a reorg counts once the index has re
   // Else a transaction of block 7 would be in neither for a moment, as test/simulator has found.
   const { watch, board, node, updates } = watchOver(
     whole,
-    { ...whole, headAfter: 8 },
-    { ...whole, headAfter: 9 }
+    { ...whole, headAfter: headAt(8) },
+    { ...whole, headAfter: headAt(9) }
   )
   node.indexedTo = 5
   await watch.lookAnew()
@@ -185,7 +183,7 @@ it('a pool that is ahead of the index after a reorg counts once the index has re
 })
 
 it('a pool of a chain that has become shorter is waited for no longer than that one', async () => {
-  const { watch, node } = watchOver(whole, { ...whole, headAfter: 5 })
+  const { watch, node } = watchOver(whole, { ...whole, headAfter: headAt(5) })
   node.indexedTo = 5
   await watch.lookAnew()
   expect(watch.isAhead()).toBe(true)

@@ -1,7 +1,7 @@
-import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { PoolView } from '../../evm/pool/pool.ts'
 import type { PoolUpdate } from '../../index/port/pool.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
+import type { BlockRef } from '../../model/evm.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { IndexCounts } from './indexCounts.ts'
@@ -26,7 +26,7 @@ export interface PoolWatch {
 }
 
 /** Calls of a chain that the watch makes. */
-export interface PoolSource extends Pick<EvmSource, 'blockRef'> {
+export interface PoolSource {
   /** Polls the pool; `undefined` when the node shows none. */
   pool(signal?: AbortSignal): Promise<PoolView | undefined>
 }
@@ -121,8 +121,8 @@ export function createPoolWatch(options: {
   }
 
   /** @returns what the store takes; entries that left wait for the newest block that any node has named. */
-  function toUpdate({ present, seenAtSeconds, headAfter }: PoolUpdate): PoolUpdate {
-    return { present, seenAtSeconds, headAfter: Math.max(headAfter, board.read().head ?? -1) }
+  function toUpdate({ present, seenAtSeconds, headAfter }: PoolView): PoolUpdate {
+    return { present, seenAtSeconds, headAfter: Math.max(headAfter.number, board.read().head ?? -1) }
   }
 
   /** Nobody knows any more what became of the entries that are stored. */
@@ -132,15 +132,15 @@ export function createPoolWatch(options: {
   }
 
   /**
-   * Reports whether a pool that was read at this height cannot be compared with the index. Below its first block, a node that lags
+   * Reports whether a pool that was read at this block cannot be compared with the index. Below its first block, a node that lags
    * still shows transactions that blocks below the index have. Where the index has another block than the node, it has not met
    * a reorg yet: transactions that left the pool may be in a block that it does not have. The indexer polls anew once it has.
    */
-  async function isOutsideIndex(height: number): Promise<boolean> {
+  async function isOutsideIndex({ number, hash }: BlockRef): Promise<boolean> {
     const { head, indexedFrom = 0 } = await store.state()
-    if (head !== undefined && height < indexedFrom) return true
-    const stored = await store.blockRef(height)
-    return stored !== undefined && (await source.blockRef(height, signal))?.hash !== stored.hash
+    if (head !== undefined && number < indexedFrom) return true
+    const stored = await store.blockRef(number)
+    return stored !== undefined && stored.hash !== hash
   }
 
   function look(): Promise<void> {
