@@ -15,7 +15,7 @@ const [brokenBlock, lastBlock] = [300, 400]
 /** So long takes each block: the backfill has to be watched. */
 const blockMs = 150
 
-/** A configuration over a slow node that cannot give one of its blocks, until it is let. */
+/** A configuration over a slow node that cannot give one of its blocks, until `mend` is called; it stays slow. */
 async function prepare({ onTestFinished }: TestContext) {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
@@ -32,11 +32,15 @@ async function prepare({ onTestFinished }: TestContext) {
     })
   })
   await mined.text()
+  let isBroken = true
   proxy.setFault(async ({ params: [number, isWhole] }, result) => {
     if (isWhole !== true) return result
     await sleep(blockMs)
-    return Number(number) === brokenBlock ? null : result
+    return isBroken && Number(number) === brokenBlock ? null : result
   })
+  const mend = () => {
+    isBroken = false
+  }
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'config.json')
@@ -50,7 +54,7 @@ async function prepare({ onTestFinished }: TestContext) {
       log: { level: 'debug' }
     })
   )
-  return { proxy, file }
+  return { mend, file }
 }
 
 const main = fileURLToPath(new URL('../../src/server/cli/main.ts', import.meta.url))
@@ -88,14 +92,14 @@ it(
   'on a terminal a bar shows rate and time left, then why it stalls, goes at the head, and tears no log line',
   onTerminal,
   async atEnd => {
-    const { proxy, file } = await prepare(atEnd)
+    const { mend, file } = await prepare(atEnd)
     const { shown, interrupt } = serveOnTerminal(atEnd, file)
     await eventually(
       'it stalls',
       () => /chain 31337 \[#+\.+\] 6\d% stalled: block 300: /.test(shown()),
       20_000
     )
-    proxy.setFault()
+    mend()
     await eventually('it goes on', () => shown().includes('the backfill is complete'), 20_000)
     await interrupt()
     const output = shown()
