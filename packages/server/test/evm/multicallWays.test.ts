@@ -259,7 +259,7 @@ describe('time', () => {
       await read(manyWords(1), {}, node.rpc)
       const calls = manyWords(400)
       calls[123] = callTo(slow)
-      const found = await read(calls, { strategies: [way], exchangeTimeoutMs: 1_000 }, node.rpc)
+      const found = await read(calls, { strategies: [way], exchangeTimeoutMs: 2_000 }, node.rpc)
       release()
       expect(found.filter(({ kind }) => kind === 'failed')).toHaveLength(1)
       expect(found[123]).toEqual({ kind: 'failed' })
