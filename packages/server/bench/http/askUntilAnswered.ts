@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { authorization } from './messages.ts'
 
-const pollMs = 5
+const pollMs = 50
 
 /** Asks a server for the newest 100 transactions of an account, again and again, until it answers with a result. */
 export async function askUntilAnswered(url: string, chainId: number, address: string): Promise<void> {
