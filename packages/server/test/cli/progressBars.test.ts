@@ -12,11 +12,19 @@ import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { runCommand } from './runCommand.ts'
 
 const [brokenBlock, lastBlock] = [300, 400]
-/** So long takes each block: the backfill has to be watched. */
+/** Blocks below this are far from those that an index begins with. */
+const oldBlocks = 50
+/** So long takes each newer block: the bar has to be watched. */
 const blockMs = 150
 
-/** A configuration over a slow node that cannot give one of its blocks, until `mend` is called; it stays slow. */
-async function prepare({ onTestFinished }: TestContext) {
+/**
+ * A configuration over a node that cannot give one of its blocks, until it is let.
+ * @param wait - before a block is answered.
+ */
+async function prepare(
+  { onTestFinished }: TestContext,
+  wait: (blockNumber: number) => Promise<void> | undefined = () => undefined
+) {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const proxy = await startFaultProxy(anvil.rpcUrl)
@@ -32,15 +40,12 @@ async function prepare({ onTestFinished }: TestContext) {
     })
   })
   await mined.text()
-  let isBroken = true
+  let isMended = false
   proxy.setFault(async ({ params: [number, isWhole] }, result) => {
     if (isWhole !== true) return result
-    await sleep(blockMs)
-    return isBroken && Number(number) === brokenBlock ? null : result
+    await wait(Number(number))
+    return isMended || Number(number) !== brokenBlock ? result : null
   })
-  const mend = () => {
-    isBroken = false
-  }
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'config.json')
@@ -54,7 +59,12 @@ async function prepare({ onTestFinished }: TestContext) {
       log: { level: 'debug' }
     })
   )
-  return { mend, file }
+  return {
+    file,
+    mend() {
+      isMended = true
+    }
+  }
 }
 
 const main = fileURLToPath(new URL('../../src/server/cli/main.ts', import.meta.url))
@@ -92,7 +102,12 @@ it(
   'on a terminal a bar shows rate and time left, then why it stalls, goes at the head, and tears no log line',
   onTerminal,
   async atEnd => {
-    const { mend, file } = await prepare(atEnd)
+    let sendOldBlocks = () => {}
+    const isSeen = new Promise<void>(resolve => {
+      sendOldBlocks = resolve
+    })
+    // However slow the terminal is, the bar of the oldest blocks is drawn before they come.
+    const { file, mend } = await prepare(atEnd, number => (number < oldBlocks ? isSeen : sleep(blockMs)))
     const { shown, interrupt } = serveOnTerminal(atEnd, file)
     await eventually(
       'it stalls',
@@ -100,11 +115,13 @@ it(
       20_000
     )
     mend()
+    const backwards = /chain 31337 \[[#.]+\] \d+% \d+ back to 0 \d+\.\d blocks\/s ETA \d+s/
+    await eventually('the bar says how far back the index goes', () => backwards.test(shown()), 20_000)
+    sendOldBlocks()
     await eventually('it goes on', () => shown().includes('the backfill is complete'), 20_000)
     await interrupt()
     const output = shown()
     expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 400 \d+\.\d blocks\/s ETA \d+s/)
-    expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ back to 0 \d+\.\d blocks\/s ETA \d+s/)
     expect(output).toMatch(/connecting to 127\.0\.0\.1:\d+/)
     const lines = output.split(cleared).map(line => line.replace(commands, '').replace('^C', ''))
     const logged = lines.filter(line => /\d\d:\d\d:\d\d /.test(line))
