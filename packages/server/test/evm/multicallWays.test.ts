@@ -1,8 +1,10 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import type { ContractCall } from '../../src/evm/state/contractCalls.ts'
 import type { MulticallOptions } from '../../src/evm/state/multicall.ts'
 import type { Address } from '../../src/model/evm.ts'
+import type { EvmNode, NodeCall } from '../../src/nodes/evm/nodeCall.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import {
   type NodeProxy,
@@ -242,44 +244,75 @@ describe('what was found out about a node', () => {
   })
 })
 
-// What the node takes is found out first, with all the time there is: a busy machine must not look like a slow contract.
 describe('time', () => {
-  const naming = (address: Address) => (call: ProxiedCall) =>
-    call.method === 'eth_call' && JSON.stringify(call.params).includes(address.slice(2))
+  const naming =
+    (address: Address) =>
+    ({ method, params }: NodeCall) =>
+      method === 'eth_call' && JSON.stringify(params).includes(address.slice(2))
+
+  /**
+   * A node that never answers for the slow contract. Exchanges with that contract are given 20 ms, all others as long as
+   * they take: a busy machine does not look like a slow contract.
+   */
+  async function startSlowNode(context: TestContext) {
+    const isSlow = naming(slow)
+    const held = new Promise<undefined>(resolve => context.onTestFinished(() => resolve(undefined)))
+    const { proxy, rpc } = await startNode(
+      context,
+      call => (isSlow(call) ? held : undefined),
+      patient(60_000)
+    )
+    let cut = 0
+    const hurried = (node: EvmNode): EvmNode => ({
+      ...node,
+      async within(_, ask) {
+        const cutShort = new Error('cut short')
+        try {
+          return await node.within(patient(60_000), own =>
+            ask({
+              ...own,
+              async batch(calls, ...rest) {
+                if (!calls.some(isSlow)) return own.batch(calls, ...rest)
+                const outcomes = await own.within(20, inner => inner.batch(calls, ...rest))
+                if (outcomes !== undefined) return outcomes
+                cut++
+                throw cutShort
+              }
+            })
+          )
+        } catch (error) {
+          if (error === cutShort) return undefined
+          throw error
+        }
+      }
+    })
+    const slowRpc: EvmUpstreams = {
+      ...rpc,
+      onOneNode: (what, work, options) => rpc.onOneNode(what, node => work(hurried(node)), options)
+    }
+    return { proxy, rpc: slowRpc, cutExchanges: () => cut }
+  }
 
   test.concurrent.for(['stateOverride', 'deployless', 'plain'] as const)(
     'that one contract takes is not taken from others, by %s',
     async (way, context) => {
-      const isSlow = naming(slow)
-      let release = () => {}
-      const held = new Promise<undefined>(resolve => {
-        release = () => resolve(undefined)
-      })
-      const node = await startNode(context, call => (isSlow(call) ? held : undefined))
-      await read(manyWords(1), {}, node.rpc)
+      const node = await startSlowNode(context)
       const calls = manyWords(400)
       calls[123] = callTo(slow)
-      const found = await read(calls, { strategies: [way], exchangeTimeoutMs: 2_000 }, node.rpc)
-      release()
+      const found = await read(calls, { strategies: [way] }, node.rpc)
       expect(found.filter(({ kind }) => kind === 'failed')).toHaveLength(1)
       expect(found[123]).toEqual({ kind: 'failed' })
-      expect(reads(node.proxy).filter(isSlow)).toHaveLength(3)
+      expect(node.cutExchanges()).toBe(3)
     }
   )
 
   test('that a crowd of slow contracts takes is bounded', async context => {
-    const isSlow = naming(slow)
-    let release = () => {}
-    const held = new Promise<undefined>(resolve => {
-      release = () => resolve(undefined)
-    })
-    await nodeWith(context, call => (isSlow(call) ? held : undefined), 50_000)
-    await read(manyWords(1))
+    const node = await startSlowNode(context)
     const calls = Array.from({ length: 900 }, (_, i) => callTo(i % 3 === 0 ? slow : word))
-    const found = await read(calls, { exchangeTimeoutMs: 100 })
-    release()
+    const found = await read(calls, {}, node.rpc)
     expect(found.every(({ kind }, i) => kind === 'failed' || i % 3 !== 0)).toBe(true)
-    expect(reads().length).toBeLessThan(400)
+    expect(node.cutExchanges()).toBeGreaterThan(1)
+    expect(reads(node.proxy).length).toBeLessThan(400)
   })
 
   test('that a silent node takes ends with an error', async context => {
