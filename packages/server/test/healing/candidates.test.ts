@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import type { StoreWriter } from '../../src/index/port/writer.ts'
 import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import { partCount } from '../../src/index/record/rowChecksums.ts'
 import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
 import { openSqliteWriter, type SqliteWriterOptions } from '../../src/index/sqlite/openWriter.ts'
@@ -12,12 +11,10 @@ import { gather, withSnapshot } from '../../src/index/test/readAll.ts'
 import { walkIndex } from '../../src/index/walkIndex.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { type Damage, IndexDamagedError } from '../../src/platform/errors.ts'
-import { silentLogger } from '../../src/platform/logger.ts'
-import { createHealer } from '../../src/server/indexer/createHealer.ts'
-import { createStatusBoard } from '../../src/server/indexer/status.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { createTestDatabase } from '../support/startPostgres.ts'
 import { countRows, damageIndex } from './damageIndex.ts'
+import { startHealer } from './startHealer.ts'
 
 const identity = { chainId: 31_337, genesisHash: hashOf('genesis') }
 const person = (n: number): Address => people[n % people.length] ?? '0x'
@@ -69,23 +66,9 @@ const damages = [
 
 /** Heals until nothing is damaged. */
 async function healAll(writer: StoreWriter, damages: readonly Damage[]) {
-  const board = createStatusBoard({
-    ...{ chainId: identity.chainId, phase: 'following', indexedFrom: 0 },
-    ...{ backfilled: true, degraded: false, poolCovered: false }
-  })
-  const fetchBlock = async (number: number) => encodeBlock(blocks[number]!)
-  const healer = createHealer({ chainId: identity.chainId, board, logger: silentLogger, fetchBlock })
-  for (const damage of damages) healer.report(damage)
-  const stopped = new AbortController()
-  const healing = healer.healInto(writer, stopped.signal, () => {})
-  cleanUps.push(async () => {
-    stopped.abort()
-    await healing
-  })
-  await eventually('nothing is damaged', () => {
-    const { damaged, healed } = board.read().integrity ?? {}
-    return damaged === 0 && (healed ?? 0) > 0
-  })
+  const { board, healAll, stop } = startHealer(writer, blocks, damages)
+  cleanUps.push(stop)
+  await healAll()
   return board
 }
 
