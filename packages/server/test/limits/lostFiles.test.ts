@@ -165,6 +165,9 @@ const harms: readonly (readonly [reason: RegExp, harm: Harm])[] = [
   ]
 ]
 
+const overwritten =
+  /was overwritten while in use, or its .* log was damaged\. Stop the server, .* or run chain-data reset/
+
 it('an index whose files are moved, replaced or read-only is not answered from, and goes on once they are back', async () => {
   const folder = await newFolder()
   const running = await start(folder)
@@ -192,7 +195,7 @@ it('an index whose files are moved, replaced or read-only is not answered from, 
   // A part of what was overwritten may be in memory.
   const sinceMs = performance.now()
   truncateSync(database)
-  await isLost(running, /was overwritten while in use: stop the server, .* or run chain-data reset/, sinceMs)
+  await isLost(running, overwritten, sinceMs)
   await running.server.close()
   rmSync(folder, { recursive: true })
   await level(await start(folder), await mine(1))
@@ -223,7 +226,7 @@ it('an older copy that is written over the index is noticed, and a checkpoint by
   const sinceMs = performance.now()
   writeSync(file, copy)
   closeSync(file)
-  await isLost(running, /was overwritten while in use: stop the server, .* or run chain-data reset/, sinceMs)
+  await isLost(running, overwritten, sinceMs)
 })
 
 it('an index that was deleted is not made anew before a restart, which no other server disturbs', async () => {

@@ -35,7 +35,7 @@ export function trackFiles({ database, lock }: ChainFiles, isOwn: () => boolean)
   let bytes = 0n
   let changedNs = 0n
   /** Part of the file may be cached: only a new connection sees what is there now. */
-  let isOverwritten = false
+  let isOther = false
   return () => {
     for (const { what, path, id } of parts) {
       // Not every driver shares memory by a file.
@@ -51,12 +51,12 @@ export function trackFiles({ database, lock }: ChainFiles, isOwn: () => boolean)
     }
     const { size, ctimeNs } = statSync(database, { bigint: true })
     // An index never shrinks: its space is used again.
-    isOverwritten ||= size < bytes || (ctimeNs !== changedNs && !isOwn())
+    isOther ||= size < bytes || (ctimeNs !== changedNs && !isOwn())
     bytes = size
     changedNs = ctimeNs
-    if (isOverwritten) {
+    if (isOther) {
       throw new StoreLostError(
-        "the file of the chain's index was overwritten while in use: stop the server, then put a whole index there without -wal and -shm files, or run chain-data reset"
+        "the chain's index is not as it was stored: its file was overwritten while in use, or its write-ahead log was damaged. Stop the server, then put a whole index there without -wal and -shm files, or run chain-data reset"
       )
     }
     if (fileId(lock) !== lockId) {

@@ -58,20 +58,26 @@ export async function openInTurn(options: OpeningOptions): Promise<OpenedStore |
     logger.warn('a silent writer was fenced', {
       ...{ waitMs: silentMs, problem: `process ${backendPid} of the database served its connection` }
     })
+  let isLocked = false
+  const silentProblem = () =>
+    isLocked
+      ? `another process or thread holds the writer's lock of this chain, but has not said for more than ${silentAfterMs} ms how it stands`
+      : `the index could not be opened for more than ${silentAfterMs} ms, and no other writer was met: the machine or its disk is busy, or the index is being upgraded`
   const over = new AbortController()
   // Not waited for in the end: it leaves the board alone from the abort on.
   showWriter({
-    ...{ peek, board, startBlock, silentAfterMs, signal: over.signal },
+    ...{ peek, board, startBlock, silentAfterMs, silentProblem, signal: over.signal },
     ...(onGenesis === undefined ? {} : { onGenesis })
   }).catch((error: unknown) => logger.error('what another indexer says cannot be shown', { error }))
   try {
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
+    while (!signal.aborted) {
       try {
-        return await openStore(options, { onFenced, ...(isFirst ? {} : { lockWaitMs: longWaitMs }) })
+        return await openStore(options, { onFenced, ...(isLocked ? { lockWaitMs: longWaitMs } : {}) })
       } catch (error) {
         if (signal.aborted) break
         if (!(error instanceof StoreInUseError)) throw error
-        if (isFirst) logger.info('another indexer writes this chain; waiting for it to end')
+        if (!isLocked) logger.info('another indexer writes this chain; waiting for it to end')
+        isLocked = true
       }
     }
     return undefined

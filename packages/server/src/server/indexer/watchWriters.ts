@@ -52,7 +52,8 @@ export function watchWriters(
     // Each chain waits for itself, so that one that hangs holds up one permit and no other chain.
     showWriter({
       ...{ board, startBlock: lowestStart(startBlock), silentAfterMs: silentMs, everyMs },
-      silentProblem: `this process does not index, and none that does has said for more than ${silentMs} ms how it stands`,
+      silentProblem: () =>
+        `this process does not index, and none that does has said for more than ${silentMs} ms how it stands`,
       ...(onGenesis === undefined ? {} : { onGenesis }),
       peek: () => permits.run(() => readProgress(reader), signal),
       onRead(error) {

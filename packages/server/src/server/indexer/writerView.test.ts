@@ -48,7 +48,7 @@ beforeEach(() => {
   })
   board.watch(status => void statuses.push(status))
   showing = showWriter({
-    ...{ board, startBlock: 0, silentAfterMs: 60_000, signal: stopping.signal },
+    ...{ board, startBlock: 0, silentAfterMs: 60_000, silentProblem: () => '', signal: stopping.signal },
     peek: async () => {
       looks++
       return stored?.report === undefined ? stored : { ...stored, report: { ...stored.report, beat: ++beat } }
@@ -98,7 +98,7 @@ it('as long as nothing was heard, nothing is shown', async () => {
 })
 
 /** Whoever is listened to counts as silent at the first look. */
-const impatient = { startBlock: 0, silentAfterMs: -1 }
+const impatient = { startBlock: 0, silentAfterMs: -1, silentProblem: () => 'nothing was said' }
 const goingBack: SyncStatus = {
   ...{ chainId: 1, phase: 'backfilling', indexedFrom: 0, backfilled: true, degraded: false },
   ...{ poolCovered: false, rollingBackTo: 3 }
@@ -108,7 +108,7 @@ it('of a writer that has gone silent nobody is told how far it goes back', async
   const board = createStatusBoard(goingBack)
   const over = new AbortController()
   await showWriter({
-    ...{ ...impatient, board, silentProblem: 'nothing was said' },
+    ...{ ...impatient, board },
     peek: async () => undefined,
     onRead: () => over.abort(),
     signal: over.signal

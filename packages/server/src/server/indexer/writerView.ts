@@ -45,8 +45,8 @@ interface WriterViewOptions {
   readonly startBlock: number
   /** Silence after which a writer is shown as stalled. */
   readonly silentAfterMs: number
-  /** Problem shown for a silent writer. */
-  readonly silentProblem: string
+  /** Names the problem while no writer is heard. */
+  silentProblem(): string
   /** Called with the genesis block of the index, once the writer has been heard. */
   onGenesis?(genesisHash: Hash): void
 }
@@ -80,7 +80,7 @@ function createWriterView({
     if (heard.kind === 'silent') {
       // Why the index was lost says more.
       if (board.read().indexUnusable) return
-      const problem = failure === undefined ? silentProblem : describeProblem(failure)
+      const problem = failure === undefined ? silentProblem() : describeProblem(failure)
       board.change({ ...index, waiting: true, phase: 'stalled', problem, rollingBackTo: undefined })
       return
     }
@@ -129,19 +129,14 @@ export async function showWriter({
   onRead = () => undefined,
   signal,
   ...view
-}: Omit<WriterViewOptions, 'silentProblem'> & {
-  /** Absent: that it holds the writer's lock. */
-  readonly silentProblem?: string
+}: WriterViewOptions & {
   peek(): Promise<StoredProgress | undefined>
   /** Pause between two reads; 100 ms. */
   readonly everyMs?: number
   onRead?(failure: unknown): void
   readonly signal: AbortSignal
 }): Promise<void> {
-  const show = createWriterView({
-    silentProblem: `another process or thread holds the writer's lock of this chain, but has not said for more than ${view.silentAfterMs} ms how it stands`,
-    ...view
-  })
+  const show = createWriterView(view)
   while (!signal.aborted) {
     let failure: unknown
     const stored = await peek().catch((error: unknown) => {
