@@ -12,8 +12,12 @@ import { expectedHistory } from '../test/expectedHistory.ts'
 import { openOwnPostgresReader } from '../test/openOwnPostgresReader.ts'
 import { readHistory, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
+import { DirectoryWriter } from './directory.ts'
+import { connect } from './driver.ts'
 import { openPostgresWriter, type PostgresWriterOptions } from './openWriter.ts'
+import type { Partitions } from './partitions.ts'
 import { chainSchema } from './schema.ts'
+import type { WriterSession } from './session.ts'
 
 const schema = chainSchema(testIdentity.chainId)
 const [alice = '0x', bob = '0x', carol = '0x', dave = '0x', stranger = '0x'] = people
@@ -93,6 +97,35 @@ describe('round trips of a page', () => {
     )
     expect(asked).toHaveBeenCalledTimes(expected)
     await snapshot.close()
+  })
+
+  test('a listed partition is read alone, and its rows of the directory by their keys', async () => {
+    const client = await connect(url, 'check')
+    const scans: string[] = []
+    const session = {
+      read: async (sql: string) => (await client.query(sql)).rows,
+      /** Carries the settings out alone. */
+      async write(statements: readonly string[]) {
+        for (const statement of statements) {
+          const isSetting = statement.startsWith('SELECT set_config')
+          const { rows } = await client.query(isSetting ? statement : `EXPLAIN (COSTS OFF) ${statement}`)
+          const plan = rows.map(row => String(row['QUERY PLAN']).trim())
+          if (statement.startsWith('DELETE')) continue
+          for (const [at, line] of plan.entries()) {
+            const [scan] = /(\w+ )+using \w+|(Seq|Heap) Scan on (directory|address_tx)/.exec(line) ?? []
+            const bounds = plan[at + 1]?.match(/(bucket|partition|address|tx_id) [<=>]+( ANY)?/g) ?? []
+            if (scan !== undefined) scans.push(`${scan}: ${bounds.join(', ')}`)
+          }
+        }
+      }
+    } as unknown as WriterSession
+    const partitions = { ranges: [{ first: 16, end: 17 }] } as Partitions
+    await client.query(`BEGIN; SET LOCAL search_path = ${schema}`)
+    await new DirectoryWriter(session, partitions, { listedAtOnce: 1, listingMs: 0 }).restore(0xab)
+    await client.end()
+    const ofDirectory = 'Index Scan using directory_pkey: bucket = ANY, partition ='
+    const ofPartition = 'Index Only Scan using address_tx_16_pkey: address >=, address <, tx_id >=, tx_id <'
+    expect(scans).toEqual([ofDirectory, ofPartition, ofDirectory])
   })
 
   test('a page from the middle, and a whole history in small pieces, are right', async () => {
