@@ -1,9 +1,9 @@
 import type { Hash } from '../../model/evm.ts'
-import { hashKey } from '../record/hexBytes.ts'
+import { hashKey, toHex } from '../record/hexBytes.ts'
 
 /** Bytes as an SQL literal, for statements that travel together and so cannot have parameters. */
 export function bytesLiteral(bytes: Uint8Array): string {
-  return `'\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}'::bytea`
+  return `'\\x${toHex(bytes).slice(2)}'::bytea`
 }
 
 /** The text of a statement with its values in place of its parameters. Texts must be digits. */
@@ -24,9 +24,7 @@ export function bigintsLiteral(numbers: readonly number[]): string {
 
 /** Values of bytes as a `bytea[]` literal. */
 export function bytesArrayLiteral(values: readonly Uint8Array[]): string {
-  return hexArrayLiteral(
-    values.map(bytes => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex'))
-  )
+  return hexArrayLiteral(values.map(bytes => toHex(bytes).slice(2)))
 }
 
 /** The same, of hex. One literal for all: the server reads it in one go, where an expression for each value would be planned. */

@@ -151,7 +151,7 @@ export class ReadServer {
         this.#discard(idle)
         if (!(error instanceof StoreUnavailableError)) throw error
         // The others were open when it ended, too.
-        this.#closeIdle()
+        while (this.closeOneIdle()) {}
       }
     }
     const connection = await this.#connectUnlessFull()
@@ -251,10 +251,6 @@ export class ReadServer {
       this.#idle.delete(connection)
     }
     return connection
-  }
-
-  #closeIdle(): void {
-    while (this.closeOneIdle()) {}
   }
 
   #discard(connection: ReadConnection): void {
