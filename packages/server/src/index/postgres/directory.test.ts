@@ -119,7 +119,7 @@ describe('round trips of a page', () => {
         }
       }
     } as unknown as WriterSession
-    const partitions = { ranges: [{ first: 16, end: 17 }] } as Partitions
+    const partitions = { ranges: [{ first: 16, end: 17 }] } as unknown as Partitions
     await client.query(`BEGIN; SET LOCAL search_path = ${schema}`)
     await new DirectoryWriter(session, partitions, { listedAtOnce: 1, listingMs: 0 }).restore(0xab)
     await client.end()
