@@ -23,7 +23,7 @@ const blockMs = 150
  */
 async function prepare(
   { onTestFinished }: TestContext,
-  wait: (blockNumber: number) => Promise<void> | undefined = () => undefined
+  wait: (blockNumber: number) => Promise<unknown> | undefined = () => undefined
 ) {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
@@ -106,8 +106,10 @@ it(
     const isSeen = new Promise<void>(resolve => {
       sendOldBlocks = resolve
     })
-    // However slow the terminal is, the bar of the oldest blocks is drawn before they come.
-    const { file, mend } = await prepare(atEnd, number => (number < oldBlocks ? isSeen : sleep(blockMs)))
+    // The oldest blocks come one by one, so that there is a rate to show, until the bar was seen.
+    const { file, mend } = await prepare(atEnd, number =>
+      number < oldBlocks ? Promise.race([isSeen, sleep((oldBlocks - number) * 2 * blockMs)]) : sleep(blockMs)
+    )
     const { shown, interrupt } = serveOnTerminal(atEnd, file)
     await eventually(
       'it stalls',
