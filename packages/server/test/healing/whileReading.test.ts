@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
+import { openStoreReader } from '../../src/index/openStoreReaders.ts'
+import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
+import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import type { StoreReader } from '../../src/index/port/store.ts'
 import type { StoreWriter } from '../../src/index/port/writer.ts'
 import { firstTransactionId } from '../../src/index/record/transactionId.ts'
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
 import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
 import { expectedHistory } from '../../src/index/test/expectedHistory.ts'
@@ -13,7 +14,7 @@ import type { Damage } from '../../src/platform/errors.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createCounts } from '../../src/server/metrics/counts.ts'
 import { createDamageReport } from '../../src/server/rpc/createDamageReport.ts'
-import { temporaryFolder } from '../support/indexHarness.ts'
+import { type Engine, engines } from '../support/testStores.ts'
 import { damageIndex } from './damageIndex.ts'
 import { startHealer } from './startHealer.ts'
 
@@ -32,74 +33,85 @@ const blocks = buildChain(
 const damagedBlock = 7
 
 const cleanUps: (() => Promise<unknown>)[] = []
-let location: { readonly kind: 'sqlite'; readonly folder: string }
+let location: StoreLocation
 let writer: StoreWriter
 let reader: StoreReader
-beforeEach(async () => {
-  const { path: folder, remove } = await temporaryFolder()
-  cleanUps.push(remove)
-  location = { kind: 'sqlite', folder }
-  writer = await openSqliteWriter(folder, identity, { mergeAfterMs: null })
-  cleanUps.push(() => writer.close())
-  await commitChain(writer, blocks)
-  await writer.markBackfilled()
-  reader = await openSqliteReader(folder, identity.chainId)
-  cleanUps.push(() => reader.close())
-})
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-const damageRecord = () =>
-  damageIndex(location, `UPDATE tx SET rec = x'80' WHERE id = ${firstTransactionId(damagedBlock) + 3}`)
+async function store(engine: Engine): Promise<void> {
+  const made = await engine.create()
+  cleanUps.push(made.remove)
+  location = made.location
+  writer = await openStoreWriter(location, identity)
+  cleanUps.push(() => writer.close())
+  await commitChain(writer, blocks)
+  await writer.markBackfilled()
+  reader = await openStoreReader(location, identity.chainId)
+  cleanUps.push(() => reader.close())
+}
+
+const damageRecord = () => {
+  const altered = location.kind === 'sqlite' ? "x'80'" : "'\\x80'::bytea"
+  return damageIndex(
+    location,
+    `UPDATE tx SET rec = ${altered} WHERE id = ${firstTransactionId(damagedBlock) + 3}`
+  )
+}
 const damage: Damage = { part: 'record', block: damagedBlock }
 const historyOf = (address: Address) => withSnapshot(reader, snapshot => readHistory(snapshot, address))
 
-it('a damaged block in the middle of long histories and of a certificate is passed on once, fetched once, and read right from then on', async () => {
-  await damageRecord()
-  const passedOn: Promise<void>[] = []
-  const report = createDamageReport({
-    ...{ logger: silentLogger, metrics: createCounts() },
-    onDamage: (_, met) => void passedOn.push(reader.reportDamage(met))
-  })
-  for (const address of [alice, bob, alice]) {
-    const expected = expectedHistory(blocks, address)
-    const read = await withSnapshot(reader, async snapshot => {
-      let count = 0
-      try {
-        for await (const chunk of snapshot.records(address)) {
-          const { length } = chunk.ids
-          expect(decodeRecords(chunk)).toStrictEqual(expected.slice(count, count + length))
-          count += length
-        }
-      } catch (error) {
-        expect(error).toMatchObject({ damage })
-        report(error, identity.chainId)
-      }
-      return count
+it.each(engines)(
+  'a damaged block in the middle of long histories and of a certificate is passed on once, fetched once, and read right from then on, in $name',
+  async engine => {
+    await store(engine)
+    await damageRecord()
+    const passedOn: Promise<void>[] = []
+    const report = createDamageReport({
+      ...{ logger: silentLogger, metrics: createCounts() },
+      onDamage: (_, met) => void passedOn.push(reader.reportDamage(met))
     })
-    expect(read, 'the middle is reached').toBeGreaterThan(0)
-    expect(read, 'nothing from the damaged block on is read').toBeLessThan((40 - damagedBlock) * 8)
-  }
-  const audited = await readAudit(reader, alice)
-  expect(audited.flatMap(({ missing }) => missing)).toContainEqual({
-    position: { blockNumber: damagedBlock, index: 3 },
-    part: 'alteredRecord'
-  })
-  expect(passedOn).toHaveLength(1)
-  await Promise.all(passedOn)
+    for (const address of [alice, bob, alice]) {
+      const expected = expectedHistory(blocks, address)
+      const read = await withSnapshot(reader, async snapshot => {
+        let count = 0
+        try {
+          for await (const chunk of snapshot.records(address)) {
+            const { length } = chunk.ids
+            expect(decodeRecords(chunk)).toStrictEqual(expected.slice(count, count + length))
+            count += length
+          }
+        } catch (error) {
+          expect(error).toMatchObject({ damage })
+          report(error, identity.chainId)
+        }
+        return count
+      })
+      expect(read, 'the middle is reached').toBeGreaterThan(0)
+      expect(read, 'nothing from the damaged block on is read').toBeLessThan((40 - damagedBlock) * 8)
+    }
+    const audited = await readAudit(reader, alice)
+    expect(audited.flatMap(({ missing }) => missing)).toContainEqual({
+      position: { blockNumber: damagedBlock, index: 3 },
+      part: 'alteredRecord'
+    })
+    expect(passedOn).toHaveLength(1)
+    await Promise.all(passedOn)
 
-  const { fetched, healAll, stop } = startHealer(writer, blocks)
-  cleanUps.push(stop)
-  await healAll()
-  expect(fetched).toEqual([damagedBlock])
-  for (const address of [alice, bob]) {
-    expect(await historyOf(address)).toStrictEqual(expectedHistory(blocks, address))
+    const { fetched, healAll, stop } = startHealer(writer, blocks)
+    cleanUps.push(stop)
+    await healAll()
+    expect(fetched).toEqual([damagedBlock])
+    for (const address of [alice, bob]) {
+      expect(await historyOf(address)).toStrictEqual(expectedHistory(blocks, address))
+    }
+    expect((await readAudit(reader, alice)).flatMap(({ missing }) => missing)).toEqual([])
   }
-  expect((await readAudit(reader, alice)).flatMap(({ missing }) => missing)).toEqual([])
-})
+)
 
 it('a block that a caller finds damaged does not wait for a search for lost rows, and neither does its next read', async () => {
+  await store(engines[0])
   await damageIndex(location, `DELETE FROM holding WHERE token_id = (SELECT max(token_id) FROM holding)`)
   await damageRecord()
   let answered: readonly unknown[] = []
