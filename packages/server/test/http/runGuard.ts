@@ -1,5 +1,5 @@
 import type { HttpAnswer, HttpRequest } from '../../src/server/http/exchange.ts'
-import type { Arrival, Guard } from '../../src/server/http/guards.ts'
+import { Answered, type Arrival, type Guard } from '../../src/server/http/guards.ts'
 
 /** A request of which a test says what the guard reads. */
 export function arrival(
@@ -17,23 +17,19 @@ export function arrival(
     source: new Request(url, { method: 'POST' }),
     ...change
   }
-  return { request, requestId: 'r-1', answerHeaders: {} }
+  return { request, requestId: 'r-1', cameMs: 0, answerHeaders: {} }
 }
 
 /**
  * Lets a guard judge a call.
  *
- * @returns what it found out, or its own answer where it did not go on.
+ * @returns what it found out, or its own answer where it answers the request itself.
  * @throws what it refuses with.
  */
 export async function runGuard<Known extends object, Found extends object>(
   guard: Guard<Known, Found>,
   call: Known
-): Promise<{ readonly found?: Found; readonly answer: HttpAnswer }> {
-  let found: { readonly found?: Found } = {}
-  const answer = await guard(call, async one => {
-    found = { found: one }
-    return { status: 200, headers: {}, body: '' }
-  })
-  return { ...found, answer }
+): Promise<{ readonly found?: Found | undefined; readonly answer?: HttpAnswer }> {
+  const found = await guard(call)
+  return found instanceof Answered ? { answer: found.answer } : { found }
 }

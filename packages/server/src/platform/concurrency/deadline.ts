@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import type { MaybePromise } from './maybePromise.ts'
 
 /** The deadline of a scope has passed. */
 export class DeadlineError extends Error {}
@@ -101,35 +102,36 @@ export function withinDeadline<T>(
     readonly signal: () => AbortSignal
     readonly createError: () => Error
   },
-  work: (getSignal: () => AbortSignal) => T | Promise<T>
-): Promise<T> {
+  work: (getSignal: () => AbortSignal) => MaybePromise<T>
+): MaybePromise<T> {
+  let scope: AbortScope | undefined
+  let stop: (reason: unknown) => void = () => {}
+  const getSignal = () => {
+    if (scope !== undefined) return scope.signal
+    scope = openAbortScope([deadline.signal()])
+    const { signal } = scope
+    signal.addEventListener('abort', () => stop(signal.reason), { once: true })
+    return signal
+  }
+  const result = work(getSignal)
+  if (!(result instanceof Promise)) {
+    scope?.release()
+    return result
+  }
   return new Promise((resolve, reject) => {
-    let scope: AbortScope | undefined
-    let timer: NodeJS.Timeout | undefined
     const fail = (reason: unknown) => {
       clearTimeout(timer)
       scope?.end(reason instanceof Error ? reason : undefined)
       reject(reason)
     }
-    const getSignal = () => {
-      if (scope !== undefined) return scope.signal
-      scope = openAbortScope([deadline.signal()])
-      const { signal } = scope
-      if (signal.aborted) fail(signal.reason)
-      else signal.addEventListener('abort', () => fail(signal.reason), { once: true })
-      return signal
-    }
-    const succeed = (result: T) => {
+    const succeed = (value: T) => {
       clearTimeout(timer)
       scope?.release()
-      resolve(result)
+      resolve(value)
     }
-    const result = work(getSignal)
-    if (!(result instanceof Promise)) {
-      succeed(result)
-      return
-    }
-    timer = setTimeout(() => fail(deadline.createError()), deadline.timeoutMs)
+    const timer = setTimeout(() => fail(deadline.createError()), deadline.timeoutMs)
+    stop = fail
+    if (scope?.signal.aborted) fail(scope.signal.reason)
     result.then(succeed, fail)
   })
 }

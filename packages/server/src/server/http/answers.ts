@@ -1,67 +1,50 @@
 import { errors, transport } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
+import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { byteLengthOf, isStream } from '../rpc/answerBody.ts'
-import { answerCalls, type TakenQuota } from '../rpc/answerCalls.ts'
+import { answerCalls, type BodyAnswer, type TakenQuota } from '../rpc/answerCalls.ts'
 import type { Dispatch } from '../rpc/createDispatch.ts'
 import { failureText } from '../rpc/envelope.ts'
 import type { RequestBody } from '../rpc/readBody.ts'
 import type { WireError } from '../rpc/toWireError.ts'
 import type { HttpAnswer, HttpRequest } from './exchange.ts'
-import { type Arrival, type Guard, watchBody } from './guards.ts'
+import { type Arrival, type Hooks, watchBody } from './guards.ts'
 import type { Target } from './requestForm.ts'
 
 /** Guard: counts answers by status and by the bytes that are sent of them, and logs each one at level debug. */
 export function countAnswers(
   metrics: Pick<Metrics, 'countAnswer' | 'countSent' | 'beginStream' | 'endStream'>,
   logger: Logger
-): Guard {
-  return async ({ request, requestId }, next) => {
-    const startedMs = performance.now()
-    const answer = await next({})
-    const { status, body } = answer
-    // Neither path nor query: callers write what they like into them, a key among other things.
-    logger.debug('request answered', {
-      requestId,
-      method: request.method,
-      status,
-      durationMs: Math.round(performance.now() - startedMs)
-    })
-    metrics.countAnswer(status)
-    if (!isStream(body)) {
-      if (request.method !== 'HEAD') metrics.countSent(byteLengthOf(body))
-      return answer
-    }
-    // Streams of events are counted where they are bounded.
-    if (!answer.isEvents) metrics.beginStream()
-    const counted = watchBody(body, {
-      piece: piece => metrics.countSent(Buffer.byteLength(piece)),
-      ended: () => {
-        if (!answer.isEvents) metrics.endStream()
+): Hooks {
+  return {
+    finish({ request, requestId, cameMs }, answer) {
+      const { status, body } = answer
+      // Neither path nor query: callers write what they like into them, a key among other things.
+      logger.debug('request answered', {
+        requestId,
+        method: request.method,
+        status,
+        durationMs: Math.round(performance.now() - cameMs)
+      })
+      metrics.countAnswer(status)
+      if (!isStream(body)) {
+        if (request.method !== 'HEAD') metrics.countSent(byteLengthOf(body))
+        return answer
       }
-    })
-    return { ...answer, body: counted }
-  }
-}
-
-/**
- * Guard: answers what is refused or fails behind it, and gives every answer its request id and its headers.
- *
- * @param toError - makes the error that the caller gets.
- */
-export function answerErrors(toError: (failure: unknown, requestId: string) => WireError): Guard {
-  return async ({ requestId, answerHeaders }, next) => {
-    const answer = await next({}).catch(failure => errorAnswer(toError(failure, requestId)))
-    const headers = {
-      ...transport.answerHeaders,
-      'x-request-id': requestId,
-      ...answerHeaders,
-      ...answer.headers
+      // Streams of events are counted where they are bounded.
+      if (!answer.isEvents) metrics.beginStream()
+      const counted = watchBody(body, {
+        piece: piece => metrics.countSent(Buffer.byteLength(piece)),
+        ended: () => {
+          if (!answer.isEvents) metrics.endStream()
+        }
+      })
+      return { ...answer, body: counted }
     }
-    return { ...answer, headers }
   }
 }
 
@@ -91,8 +74,8 @@ export function answerBody(
   dispatch: Dispatch,
   metrics: Pick<Metrics, 'countRefusal'>,
   nextTurn: (caller: Caller, had: number) => Promise<undefined> | undefined
-): (call: ReadRequest) => Promise<HttpAnswer> {
-  return async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
+): (call: ReadRequest) => MaybePromise<HttpAnswer> {
+  return ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
     const origin = {
       endpoint,
       urlChainId,
@@ -104,15 +87,16 @@ export function answerBody(
       acceptsEvents: () => acceptsEvents(request),
       lastEventId: () => request.header('last-event-id')
     }
-    const answered = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
-    const { coverage, cursor, ...answer } = answered
-    const headers = {
-      ...(answer.isEvents ? streamHeaders : plainHeaders),
-      ...(coverage.length > 0 && coverageHeader(coverage)),
-      ...(cursor !== undefined && { 'x-chain-data-cursor': cursor })
-    }
-    return { ...answer, headers }
+    return andThen(answerCalls(dispatch, body, origin, quota, metrics.countRefusal), toHttp)
   }
+}
+
+function toHttp({ status, body, coverage, cursor, isEvents }: BodyAnswer): HttpAnswer {
+  const headers: Record<string, string> = { ...(isEvents ? streamHeaders : plainHeaders) }
+  const covered = coverageHeader(coverage)
+  if (covered !== undefined) headers['x-chain-data-coverage'] = covered
+  if (cursor !== undefined) headers['x-chain-data-cursor'] = cursor
+  return { status, headers, body, isEvents }
 }
 
 const plainHeaders = { 'content-type': transport.responseContentType }
@@ -140,13 +124,13 @@ const largestInteger = 999_999_999_999_999
  * `31337;from=900;to=1028;transfers=900;deep=state;lacks=zero-value-receipts`, each chain once.
  *
  * @param reported - by the methods; of a batch each entry by itself.
- * @returns no header where nothing was reported. A chain whose numbers do not fit into such a header is left out of it.
+ * @returns `undefined` where nothing was reported. A chain whose numbers do not fit into such a header is left out of it.
  */
-function coverageHeader(reported: readonly AnswerCoverage[]): Record<string, string> {
+function coverageHeader(reported: readonly AnswerCoverage[]): string | undefined {
   const parts = narrowestCoverage(reported)
     .map(knownMember)
     .filter(member => member !== undefined)
-  return parts.length === 0 ? {} : { 'x-chain-data-coverage': parts.join(', ') }
+  return parts.length === 0 ? undefined : parts.join(', ')
 }
 
 /** Text of coverage that was reported before; a chain's stays the same object until its index changes. */

@@ -3,7 +3,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import type { Counts } from '../metrics/counts.ts'
 import { isStream } from '../rpc/answerBody.ts'
 import type { BodyStream, HttpAnswer } from './exchange.ts'
-import type { Guard } from './guards.ts'
+import type { Hooks } from './guards.ts'
 import type { LoggedIn } from './login.ts'
 import { createShares, type Identified } from './share.ts'
 
@@ -13,7 +13,7 @@ type StreamEnd = 'caller' | 'slow' | 'revoked' | 'closing' | 'failed'
 /** The streams of events of a server. */
 export interface StreamBound {
   /** Guard: holds each caller to its share of the streams, and ends those whose credentials are not good any more. */
-  readonly guard: Guard<Identified & LoggedIn>
+  readonly guard: Hooks<Identified & LoggedIn>
   /** Ends all of them, with a comment that says so. */
   endAll(): void
   open(): number
@@ -103,10 +103,10 @@ export function boundStreams(options: {
   }
 
   return {
-    guard: (call, next) =>
-      next({}).then(answer =>
+    guard: {
+      finish: (call, answer) =>
         answer.isEvents && isStream(answer.body) ? bound(call, answer, answer.body) : answer
-      ),
+    },
     endAll() {
       isClosing = true
       for (const end of [...open]) end('closing')

@@ -28,24 +28,25 @@ export function findClientAddress(
     known.set(text, address)
     return address
   }
-  return ({ request }, next) => {
+  const addressOf = ({ request }: Arrival): string | undefined => {
     const { peerAddress } = request
-    if (peerAddress === undefined) return next({ address: undefined })
+    if (peerAddress === undefined) return undefined
     const forwarded = request.header('x-forwarded-for')
     const before = forwarded === undefined ? known.get(peerAddress) : undefined
-    if (before !== undefined) return next({ address: before })
+    if (before !== undefined) return before
     const peer = parseAddress(peerAddress)
-    if (peer === undefined) return next({ address: undefined })
-    if (forwarded === undefined) return next({ address: countedPeer(peerAddress, peer) })
-    if (isTrusted(peer, ranges)) return next({ address: counted(walkBack(forwarded, peer, ranges)) })
+    if (peer === undefined) return undefined
+    if (forwarded === undefined) return countedPeer(peerAddress, peer)
+    if (isTrusted(peer, ranges)) return counted(walkBack(forwarded, peer, ranges))
     if (!hasWarned && privateRanges.has(peer.range())) {
       hasWarned = true
       logger.warn(
         'X-Forwarded-For came from a private address that listen.trustedProxies does not name; all callers behind it count as one'
       )
     }
-    return next({ address: counted(peer) })
+    return counted(peer)
   }
+  return call => ({ address: addressOf(call) })
 }
 
 /** Maximum of peers whose address is remembered as it is counted. */

@@ -2,11 +2,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
+import { andThen } from '../../platform/concurrency/maybePromise.ts'
 import { byteLengthOf, isStream, keptIn, textOf, type WholeBody } from '../rpc/answerBody.ts'
 import { type Coding, createCodingChoice } from './acceptEncoding.ts'
 import { type CodedText, codeText, codings, gzipOptions, zstdOptions } from './codedText.ts'
 import type { BodyStream, HttpAnswer } from './exchange.ts'
-import type { Guard } from './guards.ts'
+import type { Hooks } from './guards.ts'
 
 /** Shorter answers fit into a few packets as they are. */
 const minBytes = 4_096
@@ -26,7 +27,7 @@ const streamsAtOnce = 2
  *
  * @remarks A caller who refuses a body as it is (`identity;q=0`) always gets a coded one, if there is one that it accepts.
  */
-export function compressAnswers(isBusy: () => boolean, usable: readonly Coding[] = codings): Guard {
+export function compressAnswers(isBusy: () => boolean, usable: readonly Coding[] = codings): Hooks {
   const choose = createCodingChoice(usable)
   let whole = 0
   let streams = 0
@@ -58,22 +59,21 @@ export function compressAnswers(isBusy: () => boolean, usable: readonly Coding[]
     return compressWhole(coding, body)
   }
 
-  return ({ request, answerHeaders }, next) => {
-    const { vary } = answerHeaders
-    answerHeaders.vary = vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`
-    const choice = choose(request.header('accept-encoding'))
-    if (choice === undefined) return next({})
-    const { coding, isRequired } = choice
-    const encode = (answer: HttpAnswer): HttpAnswer | Promise<HttpAnswer> => {
-      const body =
-        answer.body === '' || answer.isEvents ? undefined : compressBody(coding, answer.body, isRequired)
+  return {
+    check({ answerHeaders }) {
+      const { vary } = answerHeaders
+      answerHeaders.vary = vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`
+      return undefined
+    },
+    finish({ request }, answer) {
+      const choice = choose(request.header('accept-encoding'))
+      if (choice === undefined || answer.body === '' || answer.isEvents) return answer
+      const { coding, isRequired } = choice
+      const body = compressBody(coding, answer.body, isRequired)
       if (body === undefined) return answer
       const headers = { ...answer.headers, 'content-encoding': coding }
-      return body instanceof Promise
-        ? body.then(encoded => ({ ...answer, headers, body: encoded }))
-        : { ...answer, headers, body }
+      return andThen(body, encoded => ({ ...answer, headers, body: encoded }))
     }
-    return next({}).then(encode)
   }
 }
 

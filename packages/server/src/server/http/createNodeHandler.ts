@@ -133,17 +133,22 @@ export function headerOf({ rawHeaders }: IncomingMessage, name: string): string 
   return value
 }
 
-function readBody(request: IncomingMessage, largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge> {
-  if (Number(request.headers['content-length'] ?? 0) > largestBytes) return Promise.resolve(bodyTooLarge)
+async function readBody(
+  request: IncomingMessage,
+  largestBytes: number
+): Promise<Uint8Array | typeof bodyTooLarge> {
+  if (Number(request.headers['content-length'] ?? 0) > largestBytes) return bodyTooLarge
+  // A short body comes together with its head: node:http hands it on when the listener has returned.
+  await undefined
   // A request read to its end is destroyed too.
   const readByHost = request.readableDidRead && (request.complete || !request.destroyed)
-  if (request.destroyed && !readByHost) return Promise.reject(callerGone())
+  if (request.destroyed && !readByHost) throw callerGone()
   // Nothing more would ever come, so waiting for it would be for ever.
-  if (readByHost) return Promise.reject(new BodyReadByHostError())
-  // A short body comes together with its head. (HTTP/2 calls a request complete that was cut off, too.)
+  if (readByHost) throw new BodyReadByHostError()
+  // HTTP/2 calls a request complete that was cut off, too.
   if (request.complete && request.httpVersionMajor === 1) {
     const body = toBytes(request, request.read() ?? '')
-    return Promise.resolve(body.length <= largestBytes ? body : bodyTooLarge)
+    return body.length <= largestBytes ? body : bodyTooLarge
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -7,7 +7,7 @@ import type { KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { toWireError } from '../rpc/toWireError.ts'
-import { answerBody, answerErrors, countAnswers } from './answers.ts'
+import { answerBody, countAnswers, errorAnswer } from './answers.ts'
 import { boundStreams } from './boundStreams.ts'
 import { findClientAddress } from './clientAddress.ts'
 import { compressAnswers } from './compress.ts'
@@ -132,17 +132,16 @@ export function createService(options: ServiceOptions): Service {
   const { streams: maxStreams, streamIdleMs: idleMs } = limits
   const streams = boundStreams({ streams: maxStreams, idleMs, metrics, logger })
   const count = countAnswers(metrics, logger)
-  const answerFailures = answerErrors((failure, requestId) => {
+  const answerFailure = (failure: unknown, requestId: string) => {
     const wireError = toWireError(failure, { requestId, logger })
     metrics.countRefusal(wireError.reason)
-    return wireError
-  })
+    return errorAnswer(wireError)
+  }
   const share = shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce })
   /** The way of a request, first to last, beside these pages. */
   const handlerWith = (pages: OperatorPages['pages']) =>
-    guardList()
+    guardList(answerFailure)
       .guard(count)
-      .guard(answerFailures)
       .guard(overload.endConnections)
       .guard(readPath(options.basePath ?? ''))
       .guard(servePages(pages))
@@ -160,9 +159,8 @@ export function createService(options: ServiceOptions): Service {
       .guard(readCalls(quota, limits))
       .answer(answerBody(dispatch, metrics, overload.nextTurn))
   const handle = handlerWith(operator.pages)
-  const handlePages = guardList()
+  const handlePages = guardList(answerFailure)
     .guard(count)
-    .guard(answerFailures)
     .guard(overload.endConnections)
     .guard(readPath(''))
     .guard(servePages(operator.pages))

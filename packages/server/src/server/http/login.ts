@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { transport } from '@chain-data/protocol'
+import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Caller, KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
@@ -33,30 +34,32 @@ export function checkLogin(options: {
 }): Guard<Addressed, LoggedIn> {
   const { keyRing, verifier, throttle } = options
 
-  async function authenticate(
+  function authenticate(
     credentials: Parameters<ProjectVerifier['verify']>[0]
-  ): Promise<Caller | undefined> {
+  ): MaybePromise<Caller | undefined> {
     const { projectId, key } = credentials
     const caller = keyRing.find(projectId, key)
     if (caller !== undefined || verifier === undefined || keyRing.has(projectId)) return caller
     return verifier.verify(credentials)
   }
 
-  return async ({ request, address, answerHeaders }, next) => {
+  return ({ request, address, answerHeaders }) => {
     const origin = request.header('origin')
     const authorization = request.header('authorization')
     const credentials = readBasicCredentials(authorization)
     const isCounted = address !== undefined && authorization !== undefined
     const end = isCounted ? throttle?.begin(address, credentials) : undefined
-    const caller = credentials && (await authenticate({ ...credentials, origin, address }))
-    end?.(caller !== undefined)
-    if (caller === undefined) {
-      answerHeaders['www-authenticate'] = transport.challenge
-      const message = 'Send HTTP Basic credentials: project id and project server key.'
-      throw new Refusal('UNAUTHENTICATED', message, {})
-    }
-    if (caller.origins && (origin === undefined || !caller.origins.includes(origin))) {
-      throw new Refusal('FORBIDDEN_ORIGIN', 'This key may not be used from this origin.', {})
+    const letIn = (caller: Caller | undefined): LoggedIn => {
+      end?.(caller !== undefined)
+      if (caller === undefined) {
+        answerHeaders['www-authenticate'] = transport.challenge
+        const message = 'Send HTTP Basic credentials: project id and project server key.'
+        throw new Refusal('UNAUTHENTICATED', message, {})
+      }
+      if (caller.origins && (origin === undefined || !caller.origins.includes(origin))) {
+        throw new Refusal('FORBIDDEN_ORIGIN', 'This key may not be used from this origin.', {})
+      }
+      return { caller, isStillCaller }
     }
     const isStillCaller = async () => {
       // Read anew from the request: nothing else keeps the key.
@@ -70,7 +73,7 @@ export function checkLogin(options: {
         return true
       }
     }
-    return next({ caller, isStillCaller })
+    return andThen(credentials && authenticate({ ...credentials, origin, address }), letIn)
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { arrival } from '../../../test/http/runGuard.ts'
 import type { HttpAnswer } from './exchange.ts'
+import { Answered } from './guards.ts'
 import { createOverload } from './overload.ts'
 
 const callOf = (projectId: string) =>
@@ -30,13 +31,13 @@ function start(options: { requestsInFlight?: number; delayMs?: number | false } 
     queue,
     random
   })
-  /** A request that is answered once `end` is called. */
+  /** A request that is under way until `end` is called. */
   const begin = (projectId = 'heavy') => {
-    let end = () => {}
-    const ended = new Promise<HttpAnswer>(resolve => {
-      end = () => resolve({ status: 200, headers: {}, body: '' })
-    })
-    return { end, answer: overload.guard(callOf(projectId), () => ended) }
+    const call = callOf(projectId)
+    const found = overload.guard.check?.(call)
+    const answer: HttpAnswer =
+      found instanceof Answered ? found.answer : { status: 200, headers: {}, body: '' }
+    return { end: () => overload.guard.release?.(call), answer }
   }
   return {
     clock,

@@ -2,7 +2,7 @@ import { createErrorObject } from '@chain-data/protocol'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { errorAnswer } from './answers.ts'
 import type { HttpAnswer } from './exchange.ts'
-import { type Guard, holdUntilEnd } from './guards.ts'
+import { Answered, type Hooks } from './guards.ts'
 import { createRequestQueue, type RequestQueue } from './requestQueue.ts'
 import type { Identified } from './share.ts'
 
@@ -12,13 +12,13 @@ type ShedCause = 'closing' | 'in_flight' | 'delay'
 /** The in-flight cap and the shedding of load. */
 export interface Overload {
   /** Guard: begins a request once the queue lets it, unless the server has too much to do. */
-  readonly guard: Guard<Identified>
+  readonly guard: Hooks<Identified>
   /** Waits until more work of a request that has begun may be done; see `CallOrigin.nextTurn`. */
   nextTurn(caller: Caller, had: number): Promise<undefined> | undefined
   /** Requests begun whose answer is not complete. */
   inFlight(): number
   /** Guard: asks for every connection to be ended once the server drains; callers that keep theirs would go on calling. */
-  readonly endConnections: Guard
+  readonly endConnections: Hooks
   /** Stops keeping connections; requests are still begun. */
   beginDraining(): void
   isDraining(): boolean
@@ -95,30 +95,31 @@ export function createOverload(options: {
   }
 
   return {
-    guard({ caller }, next) {
-      queue.arrived()
-      const name = nameOf(caller)
-      const cause = causeToShed(name)
-      if (cause !== undefined) {
-        shed[cause]++
-        onShed()
-        if (cause === 'closing') return Promise.resolve(closing)
-        return Promise.resolve(refusals[cause][Math.floor(random() * differentWaits)] ?? closed)
+    guard: {
+      check({ caller }) {
+        queue.arrived()
+        const name = nameOf(caller)
+        const cause = causeToShed(name)
+        if (cause !== undefined) {
+          shed[cause]++
+          onShed()
+          if (cause === 'closing') return new Answered(closing)
+          return new Answered(refusals[cause][Math.floor(random() * differentWaits)] ?? closed)
+        }
+        inFlight++
+        return queue.enter(name)
+      },
+      release() {
+        inFlight--
       }
-      inFlight++
-      const turn = queue.enter(name)
-      const answering = turn === undefined ? next({}) : turn.then(() => next({}))
-      return holdUntilEnd(answering, () => inFlight--)
     },
     nextTurn: (caller, had) => queue.enter(nameOf(caller), had),
-    endConnections({ answerHeaders }, next) {
-      const answering = next({})
-      // Asked for when the answer is there: draining may begin meanwhile.
-      const end = () => {
+    endConnections: {
+      // Not before: draining may begin meanwhile.
+      finish({ answerHeaders }, answer) {
         if (isDraining) answerHeaders.connection = 'close'
+        return answer
       }
-      answering.then(end, end)
-      return answering
     },
     inFlight: () => inFlight,
     beginDraining() {

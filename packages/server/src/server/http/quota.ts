@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { quotaRefusal, type TakenQuota } from '../rpc/answerCalls.ts'
@@ -29,7 +30,7 @@ export interface RateLimits extends QuotaRule {
  * @param fitting - `some`: those that fit, the default; `all`: none where one does not fit, and `retryAfterMs` is how
  *   long all of them have to wait.
  */
-type TakeQuota = (calls: number, fitting?: 'some' | 'all') => Promise<TakenQuota>
+type TakeQuota = (calls: number, fitting?: 'some' | 'all') => MaybePromise<TakenQuota>
 
 /** Takes the calls of callers from their quotas. */
 export interface Quota {
@@ -116,33 +117,39 @@ interface Count {
  * Takes from one bucket after the other, the narrowest first, each for what the ones before it allow: an address that is refused takes
  * nothing of its project, not even for the time until it is given back. What a later one refuses goes back.
  */
-async function takeFromAll(
+function takeFromAll(
   buckets: Buckets,
   counts: readonly Count[],
   calls: number,
   fitting: 'some' | 'all'
-): Promise<TakenQuota> {
+): MaybePromise<TakenQuota> {
   const giveBack = (given: readonly Count[], unused: number) => {
     // What is not given back comes back with time.
     if (unused > 0)
       for (const { key, rule } of given) Promise.resolve(buckets.take(key, rule, -unused)).catch(() => {})
   }
-  // Nothing limits this caller.
-  let outcome: TakenQuota = { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
-  for (const [index, { scope, rule, key }] of counts.entries()) {
-    const { allowed: wanted } = outcome
-    if (wanted === 0) break
-    const { taken: allowed, fullInMs } = await buckets.take(key, rule, wanted)
-    giveBack(counts.slice(0, index), wanted - allowed)
-    const msPerCall = 1_000 / rule.requestsPerSecond
-    const waitMs = Math.max(1, Math.ceil(fullInMs - (rule.burst - 1) * msPerCall))
-    const isLonger = allowed < wanted && waitMs > outcome.retryAfterMs
-    outcome = isLonger ? { scope, allowed, retryAfterMs: waitMs, msPerCall } : { ...outcome, allowed }
+  const takeFrom = (index: number, before: TakenQuota): MaybePromise<TakenQuota> => {
+    const { allowed: wanted } = before
+    const count = counts[index]
+    if (count === undefined || wanted === 0) return before
+    const { scope, rule, key } = count
+    return andThen(buckets.take(key, rule, wanted), ({ taken: allowed, fullInMs }) => {
+      giveBack(counts.slice(0, index), wanted - allowed)
+      const msPerCall = 1_000 / rule.requestsPerSecond
+      const waitMs = Math.max(1, Math.ceil(fullInMs - (rule.burst - 1) * msPerCall))
+      const isLonger = allowed < wanted && waitMs > before.retryAfterMs
+      const outcome = isLonger ? { scope, allowed, retryAfterMs: waitMs, msPerCall } : { ...before, allowed }
+      return takeFrom(index + 1, outcome)
+    })
   }
-  const { allowed, retryAfterMs, msPerCall } = outcome
-  if (fitting === 'some' || allowed === calls) return outcome
-  giveBack(counts, allowed)
-  return { ...outcome, allowed: 0, retryAfterMs: retryAfterMs + (calls - allowed - 1) * msPerCall }
+  // Where nothing limits this caller.
+  const unlimited: TakenQuota = { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
+  return andThen(takeFrom(0, unlimited), outcome => {
+    const { allowed, retryAfterMs, msPerCall } = outcome
+    if (fitting === 'some' || allowed === calls) return outcome
+    giveBack(counts, allowed)
+    return { ...outcome, allowed: 0, retryAfterMs: retryAfterMs + (calls - allowed - 1) * msPerCall }
+  })
 }
 
 /** Characters that count as one call; more than any call needs: a list of 100 contracts has 4,500. */
@@ -156,22 +163,31 @@ export function readCalls(
   quota: Quota,
   limits: { readonly jsonDepth: number; readonly batchEntries: number }
 ): Guard<Identified & { readonly text: string }, { readonly body: RequestBody; readonly quota: TakenQuota }> {
-  return async ({ text, caller, address }, next) => {
+  return ({ text, caller, address }) => {
     const take = quota.of(caller, address)
+    const readAndTake = () => {
+      let body: RequestBody
+      try {
+        body = readBody(text, limits)
+      } catch (failure) {
+        // Nonsense costs as much as a call, or it would be the cheap way to keep a server busy.
+        return andThen(take(1), taken => {
+          requireRoom(taken, 1)
+          throw failure
+        })
+      }
+      return andThen(take(body.requests.length), taken => {
+        if (!body.isBatch) requireRoom(taken, 1)
+        return { body, quota: taken }
+      })
+    }
     // Reading takes the time of the thread by length, whatever is in it.
     const forLength = Math.floor(text.length / charactersPerCall)
-    if (forLength > 0) requireRoom(await take(forLength, 'all'), forLength)
-    let body: RequestBody
-    try {
-      body = readBody(text, limits)
-    } catch (failure) {
-      // Nonsense costs as much as a call, or it would be the cheap way to keep a server busy.
-      requireRoom(await take(1), 1)
-      throw failure
-    }
-    const taken = await take(body.requests.length)
-    if (!body.isBatch) requireRoom(taken, 1)
-    return next({ body, quota: taken })
+    if (forLength === 0) return readAndTake()
+    return andThen(take(forLength, 'all'), taken => {
+      requireRoom(taken, forLength)
+      return readAndTake()
+    })
   }
 }
 

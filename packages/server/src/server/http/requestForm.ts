@@ -4,7 +4,7 @@ import { ConfigError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
 import { bodyTooLarge, type HttpAnswer } from './exchange.ts'
-import type { Arrival, Guard } from './guards.ts'
+import { Answered, type Arrival, type Guard } from './guards.ts'
 
 /** A path at which there is nothing. */
 const nowhere = ''
@@ -23,9 +23,9 @@ export interface Located extends Arrival {
  *   lead elsewhere.
  */
 export function readPath(basePath: string): Guard<Arrival, { readonly path: string }> {
-  return ({ request }, next) => {
+  return ({ request }) => {
     const path = request.path.startsWith(`${basePath}/`) ? request.path.slice(basePath.length) : nowhere
-    return next({ path: path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path })
+    return { path: path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path }
   }
 }
 
@@ -39,13 +39,17 @@ export function requireBasePath(basePath: string): void {
 
 /** Guard: answers the pages that are read with GET and without credentials. */
 export function servePages(pages: ReadonlyMap<string, () => Promise<HttpAnswer>>): Guard<Located> {
-  return ({ request, path, answerHeaders }, next) => {
+  return ({ request, path, answerHeaders }) => {
     const page = pages.get(path)
-    if (page === undefined) return next({})
-    if (request.method === 'GET' || request.method === 'HEAD') return page()
+    if (page === undefined) return undefined
+    if (request.method === 'GET' || request.method === 'HEAD') return page().then(answered)
     answerHeaders.allow = 'GET, HEAD'
     throw new Refusal('METHOD_NOT_ALLOWED', 'Read this page with GET.', {})
   }
+}
+
+function answered(answer: HttpAnswer): Answered {
+  return new Answered(answer)
 }
 
 /** The endpoint that a request is sent to. */
@@ -56,11 +60,11 @@ export interface Target {
 }
 
 /** Guard: finds the endpoint; there is nothing else. */
-export const findEndpoint: Guard<Located, Target> = ({ request, path }, next) => {
+export const findEndpoint: Guard<Located, Target> = ({ request, path }) => {
   const endpoint = endpointPaths.get(path)
   const chainIds = request.query.getAll('chainId')
   if (endpoint !== undefined) {
-    return next({ endpoint, urlChainId: chainIds.length === 0 ? undefined : chainIds.join(',') })
+    return { endpoint, urlChainId: chainIds.length === 0 ? undefined : chainIds.join(',') }
   }
   throw new Refusal('NOT_FOUND', `The endpoints are ${[...endpointPaths.keys()].join(' and ')}.`, {})
 }
@@ -74,12 +78,12 @@ export const findEndpoint: Guard<Located, Target> = ({ request, path }, next) =>
  *   never allowed, and the answer shows a page no more than any program may read.
  */
 export function allowPages(keyRing: Pick<KeyRing, 'hasClientKeys'>, anyKeyMay: boolean): Guard {
-  return ({ request, answerHeaders }, next) => {
+  return ({ request, answerHeaders }) => {
     const origin = request.header('origin')
     const isPreflight = request.method === 'OPTIONS'
     if (anyKeyMay || keyRing.hasClientKeys()) Object.assign(answerHeaders, pageHeaders(origin, isPreflight))
-    if (!isPreflight) return next({})
-    return Promise.resolve({ status: 204, headers: { allow: transport.allow }, body: '' })
+    if (!isPreflight) return undefined
+    return new Answered({ status: 204, headers: { allow: transport.allow }, body: '' })
   }
 }
 
@@ -105,8 +109,8 @@ function pageHeaders(origin: string | undefined, isPreflight: boolean): Record<s
  * @param allow - the methods that the refusal names.
  */
 export function requirePost(allow: string): Guard {
-  return ({ request, answerHeaders }, next) => {
-    if (request.method === transport.method) return next({})
+  return ({ request, answerHeaders }) => {
+    if (request.method === transport.method) return undefined
     answerHeaders.allow = allow
     throw new Refusal('METHOD_NOT_ALLOWED', 'Send the request with POST.', {})
   }
@@ -127,8 +131,8 @@ export function isJsonMediaType(
 }
 
 /** Guard: lets only JSON pass, judged by the headers. */
-export const requireJson: Guard = ({ request }, next) => {
-  if (isJsonMediaType(request.header('content-type'), request.header('content-encoding'))) return next({})
+export const requireJson: Guard = ({ request }) => {
+  if (isJsonMediaType(request.header('content-type'), request.header('content-encoding'))) return undefined
   throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.', {})
 }
 
@@ -139,12 +143,12 @@ export const requireJson: Guard = ({ request }, next) => {
  *   different ids alike.
  */
 export function readText(largestBytes: number): Guard<Arrival, { readonly text: string }> {
-  return async ({ request }, next) => {
+  return async ({ request }) => {
     const bytes = await request.readBody(largestBytes)
     if (bytes === bodyTooLarge) {
       throw new Refusal('BODY_TOO_LARGE', `The body may have ${largestBytes} bytes.`, {})
     }
     const { buffer, byteOffset, byteLength } = bytes
-    return next({ text: isUtf8(bytes) ? Buffer.from(buffer, byteOffset, byteLength).toString() : '' })
+    return { text: isUtf8(bytes) ? Buffer.from(buffer, byteOffset, byteLength).toString() : '' }
   }
 }

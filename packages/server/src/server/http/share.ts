@@ -3,8 +3,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { isStream } from '../rpc/answerBody.ts'
 import type { BodyStream, HttpAnswer } from './exchange.ts'
-import type { Arrival, Guard } from './guards.ts'
-import { holdUntilEnd, watchBody } from './guards.ts'
+import { type Arrival, type Hooks, watchBody } from './guards.ts'
 
 /** Shares of the in-flight cap. */
 const parts = {
@@ -37,7 +36,7 @@ export interface Identified extends Arrival {
 export function shareRequests(limits: {
   readonly requestsInFlight: number
   readonly answersAtOnce: number
-}): Guard<Identified> {
+}): Hooks<Identified, { readonly giveBack: () => void }> {
   const requests = createShares(limits.requestsInFlight)
   const answers = createShares(limits.answersAtOnce)
 
@@ -50,13 +49,15 @@ export function shareRequests(limits: {
     return { ...answer, body: watchBody(body, { ended: giveBack }) }
   }
 
-  return (call, next) => {
-    const giveBack = requests(call)
-    if (giveBack === undefined) throw tooMany('Too many requests of this caller are under way.')
-    const answering = next({}).then(answer =>
-      isStream(answer.body) && !answer.isEvents ? boundLong(call, answer, answer.body) : answer
-    )
-    return holdUntilEnd(answering, giveBack)
+  return {
+    check(call) {
+      const giveBack = requests(call)
+      if (giveBack === undefined) throw tooMany('Too many requests of this caller are under way.')
+      return { giveBack }
+    },
+    finish: (call, answer) =>
+      isStream(answer.body) && !answer.isEvents ? boundLong(call, answer, answer.body) : answer,
+    release: ({ giveBack }) => giveBack()
   }
 }
 

@@ -1,10 +1,10 @@
 import { createErrorObject, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
-import { acceptsEvents, answerErrors } from '../http/answers.ts'
+import { acceptsEvents, errorAnswer } from '../http/answers.ts'
 import { createFetchHandler, type FetchHandler } from '../http/createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from '../http/createNodeHandler.ts'
 import { BodyReadByHostError, type HttpAnswer, type HttpRequest } from '../http/exchange.ts'
-import { type Guard, guardList, holdUntilEnd, watchBody } from '../http/guards.ts'
+import { Answered, type Guard, guardList, type Hooks, watchBody } from '../http/guards.ts'
 import { findEndpoint, readPath, readText, requireJson, requirePost } from '../http/requestForm.ts'
 import { isStream } from '../rpc/answerBody.ts'
 import { refusalError, type WireError } from '../rpc/toWireError.ts'
@@ -54,8 +54,7 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
   const forward = createForward(settings, onProblem)
 
   // The way of a request, first to last: the guards of a server, without its keys and quotas.
-  const handle = guardList()
-    .guard(answerErrors((failure, requestId) => toError(failure, requestId, onProblem)))
+  const handle = guardList((failure, requestId) => errorAnswer(toError(failure, requestId, onProblem)))
     .guard(readPath(settings.basePath))
     .guard(findEndpoint)
     .guard(requirePost(transport.method))
@@ -86,10 +85,10 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
 
 /** Guard: lets pass whom the host says may call. */
 function authorize(decide: ProxyOptions['authorize']): Guard {
-  return async ({ request }, next) => {
+  return async ({ request }) => {
     const decision = decide === undefined ? true : await decide(request.source)
-    if (decision === true) return next({})
-    if (decision instanceof Response) return toHttpAnswer(decision)
+    if (decision === true) return undefined
+    if (decision instanceof Response) return new Answered(await toHttpAnswer(decision))
     throw new Refusal('UNAUTHENTICATED', 'Sign in to this host first.', {})
   }
 }
@@ -101,8 +100,8 @@ function authorize(decide: ProxyOptions['authorize']): Guard {
  * @param origins - of further pages of the host's.
  */
 function requireOwnPage(hosts: ReadonlySet<string> | undefined, origins: ReadonlySet<string>): Guard {
-  return async ({ request }, next) => {
-    if (isOwnHost(request.header, hosts) && isOwnPage(request.header, origins)) return next({})
+  return ({ request }) => {
+    if (isOwnHost(request.header, hosts) && isOwnPage(request.header, origins)) return undefined
     throw new Refusal('FORBIDDEN_ORIGIN', 'Only pages of this host may ask here.', {})
   }
 }
@@ -146,21 +145,28 @@ function withoutDefaultPort(host: string | undefined, protocol: string): string 
  * Guard: counts a request until its answer is read, and a stream of events apart from them until it ends. The body of a request is
  * there by now, so slow senders hold no room.
  */
-function capRequests(requestsInFlight: number, streams: number): Guard {
+function capRequests(requestsInFlight: number, streams: number): Hooks {
   let [inFlight, open] = [0, 0]
   const tooMany = (what: string) =>
     new Refusal('OVERLOADED', `The host has too many ${what} at once.`, { retryAfterMs: 1_000 })
-  return async (_call, next) => {
-    if (inFlight >= requestsInFlight) throw tooMany('requests')
-    inFlight++
-    const answer = await holdUntilEnd(next({}), () => inFlight--)
-    if (!answer.isEvents || !isStream(answer.body)) return answer
-    if (open >= streams) {
-      await answer.body.return()
-      throw tooMany('streams of events')
+  return {
+    check() {
+      if (inFlight >= requestsInFlight) throw tooMany('requests')
+      inFlight++
+      return undefined
+    },
+    async finish(_call, answer) {
+      if (!answer.isEvents || !isStream(answer.body)) return answer
+      if (open >= streams) {
+        await answer.body.return()
+        throw tooMany('streams of events')
+      }
+      open++
+      return { ...answer, body: watchBody(answer.body, { ended: () => open-- }) }
+    },
+    release() {
+      inFlight--
     }
-    open++
-    return { ...answer, body: watchBody(answer.body, { ended: () => open-- }) }
   }
 }
 

@@ -1,5 +1,5 @@
 import { createErrorObject, errors, limits, transport } from '@chain-data/protocol'
-import type { Arrival, Guard } from '../http/guards.ts'
+import { Answered, type Arrival, type Guard } from '../http/guards.ts'
 import type { Target } from '../http/requestForm.ts'
 import { answerHead, failureText, type RawRequest } from '../rpc/envelope.ts'
 import { type RequestBody, readBody } from '../rpc/readBody.ts'
@@ -8,20 +8,20 @@ import { type RequestBody, readBody } from '../rpc/readBody.ts'
 export function rewriteCalls(
   methods: ReadonlySet<string>
 ): Guard<Arrival & Target & { readonly text: string }, { readonly body: string }> {
-  return async ({ text, ...target }, next) => {
+  return ({ text, ...target }) => {
     const body = readBody(text, { jsonDepth: limits.jsonDepth, batchEntries: limits.batchRequests })
     const [first] = body.requests
     if (body.isBatch || first === undefined || !isRefused(first, methods)) {
-      return next({ body: writeCalls(body, methods) })
+      return { body: writeCalls(body, methods) }
     }
     const error = createErrorObject('METHOD_NOT_FOUND', {
       extraMessage: 'This host does not pass this method on.'
     })
-    return {
+    return new Answered({
       status: errors.METHOD_NOT_FOUND.httpStatus,
       headers: { 'content-type': transport.responseContentType },
       body: failureText(answerHead(first, target), error)
-    }
+    })
   }
 }
 

@@ -1,5 +1,6 @@
 import { createErrorObject, type ErrorReason, errors } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
+import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { type AnswerBody, isStream, type PieceStream, textOf } from './answerBody.ts'
 import type { Answer, Dispatch } from './createDispatch.ts'
@@ -41,19 +42,31 @@ const entriesAtOnce = 8
  * @param origin.nextTurn - the first call of a batch has been let in with it; the others each take a turn.
  * @param onRefusal - called with the reason of each refused call.
  */
-export async function answerCalls(
+export function answerCalls(
   dispatch: Dispatch,
   { isBatch, requests }: RequestBody,
   origin: CallOrigin,
   quota: TakenQuota,
   onRefusal: (reason: ErrorReason) => void
-): Promise<BodyAnswer> {
+): MaybePromise<BodyAnswer> {
   const [single] = requests
-  if (!isBatch && single !== undefined) {
-    const { reason, coverage, ...answer } = await dispatch(single, origin)
-    const status = reason === undefined ? 200 : errors[reason].httpStatus
-    return { status, ...answer, coverage: coverage === undefined ? [] : [coverage] }
-  }
+  return isBatch || single === undefined
+    ? answerBatch(dispatch, requests, origin, quota, onRefusal)
+    : andThen(dispatch(single, origin), toBodyAnswer)
+}
+
+function toBodyAnswer({ reason, body, coverage, cursor, isEvents }: Answer): BodyAnswer {
+  const status = reason === undefined ? 200 : errors[reason].httpStatus
+  return { status, body, coverage: coverage === undefined ? [] : [coverage], cursor, isEvents }
+}
+
+async function answerBatch(
+  dispatch: Dispatch,
+  requests: readonly RawRequest[],
+  origin: CallOrigin,
+  quota: TakenQuota,
+  onRefusal: (reason: ErrorReason) => void
+): Promise<BodyAnswer> {
   const answers: Answer[] = []
   const answerOne = async (request: RawRequest, index: number): Promise<Answer> => {
     if (index < quota.allowed) {

@@ -11,6 +11,7 @@ import { documentWithPrefix } from '@chain-data/protocol/document'
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { withinDeadline } from '../../platform/concurrency/deadline.ts'
+import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
 import type { Damage } from '../../platform/errors.ts'
 import { exactJson } from '../../platform/exactJson.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -52,8 +53,8 @@ export interface Answer {
   readonly isEvents?: true | undefined
 }
 
-/** Answers one request. Never rejects: a failure is an answer too. */
-export type Dispatch = (request: RawRequest, origin: CallOrigin) => Promise<Answer>
+/** Answers one request. Never throws or rejects: a failure is an answer too. */
+export type Dispatch = (request: RawRequest, origin: CallOrigin) => MaybePromise<Answer>
 
 export interface DispatchOptions {
   readonly handlers: Handlers
@@ -82,12 +83,30 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     'rpc.discover': async () => document
   }
 
-  return async (request, origin) => {
+  return (request, origin) => {
     const startedMs = performance.now()
     const chainId = chainOf(request, origin)
     const head = answerHead(request, origin)
     let method: MethodName | undefined
-    let answer: Answer
+    const count = (answer: Answer): Answer => {
+      const durationMs = performance.now() - startedMs
+      const name = method ?? 'unknown'
+      metrics.countCall({ method: name, durationMs, outcome: answer.reason ?? 'ok' })
+      logger.debug('call answered', {
+        method: name,
+        durationMs: Math.round(durationMs),
+        requestId: origin.requestId,
+        projectId: origin.projectId,
+        reason: answer.reason ?? 'ok',
+        ...(chainId === undefined ? {} : { chainId })
+      })
+      return answer
+    }
+    const fail = (failure: unknown): Answer => {
+      const { requestId } = origin
+      const { reason, error } = toWireError(failure, { requestId, logger, ...present({ method }) })
+      return count({ body: failureText(head, error), reason })
+    }
     try {
       checkEnvelope(request)
       method = findMethod(request, origin)
@@ -96,27 +115,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const wrong = checkParams(method, params)
       if (wrong) throw mistake('INVALID_PARAMS', wrong.path, wrong.message)
       if (methodFacts[method].streams) requireStream(request, origin)
-      answer = await run(method, params, head, chainId, origin)
+      return andThen(run(method, params, head, chainId, origin), count, fail)
     } catch (failure) {
-      const { reason, error } = toWireError(failure, {
-        requestId: origin.requestId,
-        logger,
-        ...(method === undefined ? {} : { method })
-      })
-      answer = { body: failureText(head, error), reason }
+      return fail(failure)
     }
-    const durationMs = performance.now() - startedMs
-    const name = method ?? 'unknown'
-    metrics.countCall({ method: name, durationMs, outcome: answer.reason ?? 'ok' })
-    logger.debug('call answered', {
-      method: name,
-      durationMs: Math.round(durationMs),
-      requestId: origin.requestId,
-      projectId: origin.projectId,
-      reason: answer.reason ?? 'ok',
-      ...(chainId === undefined ? {} : { chainId })
-    })
-    return answer
   }
 
   function findMethod({ value }: RawRequest, { endpoint }: CallOrigin): MethodName {
@@ -141,13 +143,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
   }
 
-  async function run(
+  function run(
     method: MethodName,
     params: unknown,
     head: AnswerHead,
     chainId: number | undefined,
     origin: CallOrigin
-  ): Promise<Answer> {
+  ): MaybePromise<Answer> {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
     let coverage: AnswerCoverage | undefined
     let turns = 1
@@ -158,7 +160,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       throw failure
     }
     const lastEventId = methodFacts[method].streams ? origin.lastEventId() : undefined
-    const work = (getSignal: () => AbortSignal): AnswerBody | Promise<AnswerBody> => {
+    const work = (getSignal: () => AbortSignal): MaybePromise<AnswerBody> => {
       // The params were checked against this very method's schema, which the type system cannot follow.
       const handler = handlers[method] as (params: unknown, context: MethodContext) => unknown
       const context: MethodContext = {
@@ -180,7 +182,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const result = handler(params, context)
       return result instanceof Promise ? result.catch(reported).then(bodyOf) : bodyOf(result)
 
-      function bodyOf(result: unknown): AnswerBody | Promise<AnswerBody> {
+      function bodyOf(result: unknown): MaybePromise<AnswerBody> {
         if (result instanceof ResultText) {
           return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`])
         }
@@ -209,14 +211,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       createError: () =>
         new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
     }
-    try {
-      const body = await withinDeadline(deadline, work)
-      return { body, coverage, cursor, isEvents }
-    } catch (failure) {
-      throw origin.signal().aborted
-        ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {})
-        : failure
-    }
+    return andThen(
+      withinDeadline(deadline, work),
+      body => ({ body, coverage, cursor, isEvents }),
+      failure => {
+        throw origin.signal().aborted
+          ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {})
+          : failure
+      }
+    )
   }
 
   function bounded(body: WholeBody): WholeBody {
