@@ -35,8 +35,8 @@ function start(options: { requestsInFlight?: number; delayMs?: number | false } 
   const begin = (projectId = 'heavy') => {
     const call = callOf(projectId)
     const found = overload.guard.check?.(call)
-    const answer: HttpAnswer =
-      found instanceof Answered ? found.answer : { status: 200, headers: {}, body: '' }
+    if (found instanceof Answered) return { end() {}, answer: found.answer }
+    const answer: HttpAnswer = { status: 200, headers: {}, body: '' }
     return { end: () => overload.guard.release?.(call), answer }
   }
   return {
@@ -63,7 +63,7 @@ function start(options: { requestsInFlight?: number; delayMs?: number | false } 
         turn = request
         const { end, answer } = begin(projectId)
         end()
-        if ((await answer).status === 200) admitted++
+        if (answer.status === 200) admitted++
       }
       return admitted
     }
@@ -160,7 +160,6 @@ describe('the overload guard', () => {
     expect(await ask()).toMatchObject({ status: 503 })
     expect(overload.inFlight()).toBe(2)
     first.end()
-    await first.answer
     expect(await ask()).toMatchObject({ status: 200 })
   })
 
