@@ -82,7 +82,7 @@ export async function openStoreReader(
     const reader = await readers.open(chainId)
     return {
       openSnapshot: options => reader.openSnapshot(options),
-      unchangedState: () => reader.unchangedState(),
+      unchangedState: sinceMs => reader.unchangedState(sinceMs),
       reportDamage: damage => reader.reportDamage(damage),
       onCommit: listener => reader.onCommit(listener),
       async close() {

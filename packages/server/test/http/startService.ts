@@ -29,7 +29,7 @@ export function statusOf(chainId: number): SyncStatus {
 
 /** One method, the cheapest. */
 export const statusHandlers = {
-  svc_getSyncStatus: async (_params: unknown, { chainId = 0 }: { readonly chainId?: number }) =>
+  svc_getSyncStatus: async (_params: unknown, { chainId = 0 }: { readonly chainId?: number | undefined }) =>
     statusOf(chainId)
 }
 

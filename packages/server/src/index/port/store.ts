@@ -21,8 +21,9 @@ export interface StoreReader {
   /**
    * Returns the state of the index, if nothing was committed since a snapshot last read it: then everything that was read from
    * snapshots of its version still holds. Absent where that is not known, as always in PostgreSQL.
+   * @param sinceMs - as `performance.now()` has it: it held then, or later. Absent: it holds now.
    */
-  unchangedState(): IndexState | undefined
+  unchangedState(sinceMs?: number): IndexState | undefined
   /** Reports damage that a snapshot met to the writer of the index, whichever process that is in. */
   reportDamage(damage: Damage): Promise<void>
   /**

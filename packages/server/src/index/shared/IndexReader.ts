@@ -11,7 +11,7 @@ export interface SnapshotSource {
    */
   open(lease: SnapshotLease): Promise<Snapshot | undefined>
   /** As in the port; absent: never known. */
-  unchangedState?(): IndexState | undefined
+  unchangedState?(sinceMs: number): IndexState | undefined
   /** As in the port. */
   reportDamage(damage: Damage): Promise<void>
   /** As in the port. */
@@ -51,9 +51,9 @@ export class IndexReader implements StoreReader {
     }
   }
 
-  unchangedState(): IndexState | undefined {
+  unchangedState(sinceMs = Number.POSITIVE_INFINITY): IndexState | undefined {
     this.#checkOpen()
-    return this.#source.unchangedState?.()
+    return this.#source.unchangedState?.(sinceMs)
   }
 
   async reportDamage(damage: Damage): Promise<void> {

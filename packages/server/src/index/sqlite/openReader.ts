@@ -68,6 +68,15 @@ interface Kept {
   readonly maxAgeMs: number
 }
 
+/** What is known of the newest version. */
+interface Newest {
+  readonly version: number
+  facts?: SnapshotFacts
+  state?: IndexState
+  /** It still was the newest one then, as `performance.now()` has it. */
+  heldMs: number
+}
+
 /**
  * Opens snapshots, each over a connection of its own; some connections stay open between snapshots, as long as the index is
  * the same file: it is renamed when another one takes its place.
@@ -83,8 +92,8 @@ class SqliteSnapshots implements SnapshotSource {
   #file: string | undefined
   /** The files that snapshots were opened of. One of them may be put back. */
   readonly #own = new Set<string>()
-  /** The newest version, once a snapshot has shown it, and what is known of it. */
-  #newest: { readonly version: number; facts?: SnapshotFacts; state?: IndexState } | undefined
+  /** Absent until a snapshot has shown it. */
+  #newest: Newest | undefined
   #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -127,20 +136,25 @@ class SqliteSnapshots implements SnapshotSource {
     const newest = this.#newest
     if (newest?.version !== version) {
       // The commit may have come before this transaction began or after it.
-      this.#newest = { version }
+      this.#newest = { version, heldMs: Number.NEGATIVE_INFINITY }
       return new SqliteSnapshot(reads, lease, this.#counted, reads.facts(), undefined)
     }
     newest.facts ??= reads.facts()
     return new SqliteSnapshot(reads, lease, this.#counted, newest.facts, version)
   }
 
-  unchangedState(): IndexState | undefined {
+  unchangedState(sinceMs: number): IndexState | undefined {
     this.#checkFileLately()
     const newest = this.#newest
     // No snapshot has read it since the last commit.
     if (newest?.facts?.range === undefined || this.#file === undefined) return undefined
     const { version, facts } = newest
-    if (this.#commits.version() !== version) return undefined
+    // Requests that came before it was looked at last need no look of their own.
+    if (newest.heldMs < sinceMs) {
+      const nowMs = performance.now()
+      if (this.#commits.version() !== version) return undefined
+      newest.heldMs = nowMs
+    }
     const { marks, coverage } = facts.meta
     newest.state ??= {
       version,

@@ -16,7 +16,7 @@ export async function openOwnPostgresReader(
     const reader = await openPostgresReader(pool, chainId, options)
     return {
       openSnapshot: options => reader.openSnapshot(options),
-      unchangedState: () => reader.unchangedState(),
+      unchangedState: sinceMs => reader.unchangedState(sinceMs),
       reportDamage: damage => reader.reportDamage(damage),
       onCommit: listener => reader.onCommit(listener),
       async close() {

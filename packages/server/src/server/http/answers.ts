@@ -75,11 +75,12 @@ export function answerBody(
   metrics: Pick<Metrics, 'countRefusal'>,
   nextTurn: (caller: Caller, had: number) => Promise<undefined> | undefined
 ): (call: ReadRequest) => MaybePromise<HttpAnswer> {
-  return ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
+  return ({ request, requestId, cameMs, endpoint, urlChainId, caller, body, quota }) => {
     const origin = {
       endpoint,
       urlChainId,
       requestId,
+      cameMs,
       projectId: caller.projectId,
       isBatch: body.isBatch,
       nextTurn: (had: number) => nextTurn(caller, had),

@@ -5,7 +5,9 @@ import type { IndexDamagedError } from '../../platform/errors.ts'
 /** The context of a call; its params are already checked against the spec. */
 export interface MethodContext {
   /** A chain that the called endpoint serves; absent only for methods that need none. */
-  readonly chainId?: number
+  readonly chainId?: number | undefined
+  /** When the request came, as `performance.now()` has it; the answer shows what was known then, or later. Absent: now. */
+  readonly cameMs?: number
   /** Aborts when the caller is gone or the deadline has passed. */
   readonly signal: AbortSignal
   /** `Date.now()` at which the call gives up. */
@@ -17,7 +19,7 @@ export interface MethodContext {
   /** Called with the cursor of the answer, before its first byte; the response has it in a header. */
   readonly onCursor?: (cursor: string) => void
   /** Of a stream of events, the id of the last one that its caller has. */
-  readonly lastEventId?: string
+  readonly lastEventId?: string | undefined
   /** Called with damage of the index that the answer names in place of failing. */
   readonly onDamage?: (damage: IndexDamagedError) => void
 }

@@ -96,7 +96,7 @@ export function createGetTransactionsByAddress(
     if (!hasLimit(asked) || status.indexUnusable) return undefined
     const kept = pageTexts.kept(asked)
     if (kept?.version === undefined) return undefined
-    const state = chain.reader.unchangedState()
+    const state = chain.reader.unchangedState(context.cameMs)
     if (state?.version !== kept.version) return undefined
     // What is older than the index comes from nodes.
     if (chain.deep !== undefined && state.range?.from !== 0) return undefined

@@ -26,6 +26,7 @@ import {
 } from '../methods/MethodContext.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type AnswerBody, byteLengthOf, isStream, type WholeBody } from './answerBody.ts'
+import { CallContext } from './CallContext.ts'
 import { createDamageReport } from './createDamageReport.ts'
 import {
   type AnswerHead,
@@ -151,34 +152,23 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     origin: CallOrigin
   ): MaybePromise<Answer> {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
-    let coverage: AnswerCoverage | undefined
-    let turns = 1
-    let cursor: string | undefined
+    let context: CallContext | undefined
     let isEvents: true | undefined
     const reported = (failure: unknown) => {
       reportDamage(failure, chainId)
       throw failure
     }
-    const lastEventId = methodFacts[method].streams ? origin.lastEventId() : undefined
     const work = (getSignal: () => AbortSignal): MaybePromise<AnswerBody> => {
       // The params were checked against this very method's schema, which the type system cannot follow.
       const handler = handlers[method] as (params: unknown, context: MethodContext) => unknown
-      const context: MethodContext = {
-        ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
-        get signal() {
-          return getSignal()
-        },
+      context = new CallContext({
+        origin,
+        chainId: Number.isNaN(chainId) ? undefined : chainId,
         deadlineMs: Date.now() + requestDeadlineMs,
-        pause: () => origin.nextTurn(turns++),
-        onCoverage: found => {
-          coverage = found
-        },
-        onCursor: found => {
-          cursor = found
-        },
-        ...(lastEventId ? { lastEventId } : {}),
+        lastEventId: methodFacts[method].streams ? origin.lastEventId() || undefined : undefined,
+        getSignal,
         onDamage: damage => reportDamage(damage, chainId)
-      }
+      })
       const result = handler(params, context)
       return result instanceof Promise ? result.catch(reported).then(bodyOf) : bodyOf(result)
 
@@ -213,7 +203,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     return andThen(
       withinDeadline(deadline, work),
-      body => ({ body, coverage, cursor, isEvents }),
+      body => ({ body, coverage: context?.coverage, cursor: context?.cursor, isEvents }),
       failure => {
         throw origin.signal().aborted
           ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {})

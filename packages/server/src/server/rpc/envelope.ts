@@ -18,6 +18,8 @@ export interface CallOrigin {
   /** Text of `?chainId=`; absent when the URL has none. */
   readonly urlChainId?: string | undefined
   readonly requestId: string
+  /** When the request came, as `performance.now()` has it. */
+  readonly cameMs: number
   readonly projectId: string
   /** Returns a signal that aborts when the caller is gone. */
   signal(): AbortSignal
