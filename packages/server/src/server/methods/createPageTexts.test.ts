@@ -224,11 +224,15 @@ it('gives a page out without a read as long as nothing is committed, and reads a
   expect(isUnchanged()).toBe(false)
   await ask()
   await ask()
+  const beforeMs = performance.now()
   expect([isUnchanged(), isUnchanged()]).toEqual([true, true])
   await commitChain(
     writer,
     buildChain([[{ name: 'b', parties: [bob, carol] }]], first[0] && { parent: first[0].ref })
   )
+  // It still held when a request came that is answered only now, and not for one that came after the commit.
+  expect(reader.unchangedState(beforeMs)?.range?.to.number).toBe(0)
+  expect(reader.unchangedState(performance.now())).toBe(undefined)
   expect(reader.unchangedState()).toBe(undefined)
   await ask()
   await ask()
