@@ -75,7 +75,7 @@ export function refuseOnSocket(
   maxConnections: number,
   onRefusal: (reason: string) => void
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const answers = new WeakMap<Duplex, { readonly open: Set<ServerResponse>; latest: ServerResponse }>()
+  const answers = new WeakMap<Duplex, Answers>()
   const refused = new WeakSet<Duplex>()
   /** Connections whose last request has come: a request after it is not begun (RFC 9112, 9.6). */
   const ended = new WeakSet<Duplex>()
@@ -122,12 +122,15 @@ export function refuseOnSocket(
     const { socket } = request
     if (ended.has(socket)) return
     if (!response.shouldKeepAlive) ended.add(socket)
-    const known = answers.get(socket) ?? { open: new Set(), latest: response }
+    const known: Answers = answers.get(socket) ?? { open: new Set(), latest: response }
     answers.set(socket, known)
     const { open } = known
     known.latest = response
     open.add(response)
-    response.once('close', () => open.delete(response))
+    response.once('close', () => {
+      open.delete(response)
+      known.refuse?.()
+    })
     // Health pages are read by GET: an overload is no reason to restart a server.
     const isCrowded = crowded.has(socket) && request.method === 'POST'
     const fault = isCrowded ? socketRefusals.descriptors : headFault(request, headerFields)
@@ -146,10 +149,18 @@ export function refuseOnSocket(
       socket.destroy()
       return
     }
-    const earlier = [...(known?.open ?? [])].find(response => response !== broken)
-    if (earlier === undefined) endWith(socket, refusal, onRefusal)
-    else earlier.once('close', () => endInTurn(socket, refusal))
+    const isWaiting = [...(known?.open ?? [])].some(response => response !== broken)
+    if (known !== undefined && isWaiting) known.refuse = () => endInTurn(socket, refusal)
+    else endWith(socket, refusal, onRefusal)
   }
+}
+
+/** Answers of one connection. */
+interface Answers {
+  readonly open: Set<ServerResponse>
+  latest: ServerResponse
+  /** Called after each answer: refuses once all of them are given. */
+  refuse?: () => void
 }
 
 function endWith(socket: Duplex, refusal: SocketRefusal, onRefusal: (reason: string) => void): void {
