@@ -6,8 +6,7 @@ import { Answered, type Arrival, guardList, type Hooks } from './guards.ts'
 
 const { request } = arrival()
 const plain: HttpAnswer = { status: 200, headers: {}, body: '' }
-const begin = () =>
-  guardList(failure => ({ status: 500, headers: {}, body: (failure as Error).message }))
+const begin = () => guardList(failure => ({ status: 500, headers: {}, body: (failure as Error).message }))
 
 /** A guard that tells what becomes of a request, and may do something of its own. */
 function noted(log: string[], name: string, own: Hooks = {}): Hooks {
