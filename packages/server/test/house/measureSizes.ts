@@ -1,4 +1,4 @@
-import type { Figures } from './ledger.ts'
+import type { Figures } from './limits.ts'
 import { readEntries, readSources, roomOf, type SourceFile } from './readSources.ts'
 
 /** A file of so many lines is a long one. Nine files in ten stay below. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EvmDevnet, evmAccount, startDevnet } from '@chain-data/devnet'
 import { createServer, type Server } from '@chain-data/server'
-import type { Figures } from './ledger.ts'
+import type { Figures } from './limits.ts'
 import { type Coverage, type Executed, intersect, startCoverage, subtract } from './startCoverage.ts'
 
 const packages = new URL('../../../', import.meta.url)
