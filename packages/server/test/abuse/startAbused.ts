@@ -84,7 +84,10 @@ export async function startAbused(
       return taken
     },
     async checkAfter(received) {
-      const { answers } = await converse(port, honest)
+      let { answers } = await converse(port, honest)
+      // A listener whose limits are some milliseconds also times out an honest request of a busy machine.
+      while (options.receiveRequestMs !== undefined && answers[0]?.status === 408)
+        ({ answers } = await converse(port, honest))
       expect(answers).toHaveLength(1)
       checkAnswer(answers[0]!, { status: 200, id: '"honest"' }, honest)
       await checkLeftovers(received)
