@@ -64,9 +64,6 @@ export function mapSubschemas(schema: Schema, change: (subschema: Schema) => Sch
  */
 export function createAjv(document: ServiceDocument, form: 'exact' | 'chained'): Ajv {
   const change = form === 'chained' ? toValidationSchema : (schema: Schema) => schema
-  const schemas = Object.fromEntries(
-    Object.entries(document.components.schemas).map(([name, schema]) => [name, change(schema)])
-  )
   const ajv = new Ajv({
     strict: false,
     inlineRefs: false,
@@ -74,7 +71,8 @@ export function createAjv(document: ServiceDocument, form: 'exact' | 'chained'):
     messages: false,
     code: { source: true, esm: true, lines: true }
   })
-  ajv.addSchema({ $id: documentId, components: { schemas } })
+  for (const [name, schema] of Object.entries(document.components.schemas))
+    ajv.addSchema({ ...withIds(change(schema)), $id: name })
   return ajv
 }
 
@@ -85,9 +83,12 @@ export function compile(ajv: Ajv, ref: string): ValidateFunction {
   return validate
 }
 
-/** Absolute id of a local reference, as ajv and its standalone output name it. */
+/** Returns the id of a schema of the document, its name. With an id of its own each schema is compiled once. */
 export function schemaId(ref: string): string {
-  return `${documentId}${ref}`
+  return ref.slice(ref.lastIndexOf('/') + 1)
 }
 
-const documentId = 'openrpc.json'
+function withIds(schema: Schema): Schema {
+  const copy = mapSubschemas(schema, withIds)
+  return copy.$ref === undefined ? copy : { ...copy, $ref: schemaId(copy.$ref) }
+}

@@ -23,6 +23,7 @@ describe('in a folder of its own', () => {
   let root: string
   let lines: string[]
   const run = (...args: string[]) => runCodegen(root, args, line => lines.push(line))
+  const changed = () => lines.slice(0, -1).map(line => line.split(' ')[0])
 
   beforeEach(async () => {
     lines = []
@@ -90,17 +91,43 @@ describe('in a folder of its own', () => {
     expect(lines.join()).toContain('docs/errors.md needs the lines <!-- generated: error cases -->')
   })
 
-  it('reports every file that names the hash of the document when that changes', async () => {
+  it('reports the files that hold the version when it changes, and no other', async () => {
     await run()
     const path = join(root, specPath)
     await writeFile(path, (await readFile(path, 'utf8')).replace('"version": "1.0.0"', '"version": "1.0.1"'))
     lines = []
     expect(await run('--check')).toBe(1)
-    const errors = await readFile(join(root, errorsPage), 'utf8')
-    const files = await generate(await readFile(path, 'utf8'), await readVectors(root), errors)
-    const naming = [...files].filter(([, content]) => content.split('\n', 1)[0]?.includes('sha-256'))
-    expect(naming.length).toBe(files.size - 2)
-    expect(lines.slice(0, -1)).toHaveLength(naming.length)
+    expect(changed()).toEqual([
+      'docs/methods.md',
+      'packages/protocol/src/generated/document.gen.ts',
+      'packages/protocol/src/generated/methods.gen.ts'
+    ])
+  })
+
+  it('changes four files, and of the validators only its own lines, when a record gains a field', async () => {
+    await run()
+    const path = join(root, specPath)
+    const document = JSON.parse(await readFile(path, 'utf8'))
+    const validators = join(root, 'packages/protocol/src/generated/resultValidators.gen.ts')
+    const before = (await readFile(validators, 'utf8')).split('\n')
+    const shade = { type: 'string', title: 'Shade', description: 'Its shade.', 'x-extension': true }
+    for (const name of ['PendingTransaction', 'ConfirmedTransaction'])
+      document.components.schemas[name].properties.shade = shade
+    await writeFile(path, JSON.stringify(document))
+    lines = []
+    expect(await run(), lines.join('\n')).toBe(0)
+    expect(lines.map(line => line.split(' ')[0])).toEqual([
+      'docs/methods/types.md',
+      'packages/protocol/src/generated/document.gen.ts',
+      'packages/protocol/src/generated/resultValidators.gen.ts',
+      'packages/protocol/src/generated/types.gen.ts'
+    ])
+    const after = (await readFile(validators, 'utf8')).split('\n')
+    const removed = before.filter(line => !after.includes(line)).map(line => line.slice(0, 40))
+    expect(removed).toEqual([
+      expect.stringMatching(/^const schema_PendingTransaction = /),
+      expect.stringMatching(/^const schema_ConfirmedTransaction = /)
+    ])
   })
 
   it('names the problem of an invalid document and writes nothing', async () => {

@@ -145,6 +145,11 @@ describe('refuses', () => {
       /error RATE_LIMITED: the data of its example/
     ],
     [
+      'an error without an example',
+      d => Reflect.deleteProperty(d['x-errors'].INTERNAL!, 'example'),
+      /error INTERNAL: needs "example"/
+    ],
+    [
       'an error without a word on what to do',
       d => (d['x-errors'].INTERNAL!.remedy = ''),
       /error INTERNAL: needs "remedy"/

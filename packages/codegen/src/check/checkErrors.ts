@@ -15,6 +15,10 @@ export function checkErrors(document: ServiceDocument): string[] {
     const other = messages.get(each.message)
     if (other !== undefined) say(`has the message of ${other}`)
     messages.set(each.message, reason)
+    if (each.example === undefined) {
+      say('needs "example"')
+      continue
+    }
     const { error } = each.example
     if (!failure(each.example)) say(`its example is no failure: ${ajv.errorsText(failure.errors)}`)
     else if (error.code !== each.code || error.message !== each.message || error.data.reason !== reason) {

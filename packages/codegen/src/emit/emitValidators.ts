@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import type { Ajv } from 'ajv'
 import standalone from 'ajv/dist/standalone/index.js'
 import { compile, createAjv, schemaId } from '../compileSchemas.ts'
 import { isReference, type Schema, type ServiceDocument } from '../document.ts'
@@ -70,14 +72,15 @@ export const expectations: { readonly [pattern: string]: string } = ${literal(ex
 function emit(document: ServiceDocument, tables: Table[]): string {
   const ajv = createAjv(document, 'chained')
   const refs = [...new Set(tables.flatMap(table => Object.values(table.refs)))]
-  const identifiers = new Map(refs.map(ref => [ref, `validate${ref.slice(ref.lastIndexOf('/') + 1)}`]))
+  const identifiers = new Map(refs.map(ref => [ref, `validate${schemaId(ref)}`]))
   for (const ref of refs) compile(ajv, ref)
   const names = Object.fromEntries([...identifiers].map(([ref, name]) => [name, schemaId(ref)]))
-  const code = dropUnusedSchemas(standaloneCode(ajv, names))
+  const code = stableNames(dropUnusedSchemas(standaloneCode(ajv, names)), ajv, document)
     .replace('"use strict";\n', '')
     // Where in the schema a rule is written: no reader of these errors needs it.
     .replaceAll(/schemaPath:"(?:[^"\\]|\\.)*",/g, '')
-    .replaceAll(/^export const (\w+) = (validate\d+);$/gm, 'const $1 = $2')
+    .replaceAll(/^export const \w+ = \w+;$/gm, '')
+    .replaceAll(/^\/\*# sourceURL=.*\*\/;?\n/gm, '')
     .trim()
   const exports = tables.map(table => {
     const entries = Object.entries(table.refs).map(
@@ -86,6 +89,29 @@ function emit(document: ServiceDocument, tables: Table[]): string {
     return `/** ${table.description} */\nexport const ${table.name} = {\n${entries.join(',\n')}\n}`
   })
   return `// @ts-nocheck: the functions are ajv's output; ../validators.ts gives them their types.\n\n${code}\n\n${exports.join('\n\n')}\n`
+}
+
+/**
+ * Renames what ajv numbers in the order of compilation, so that a change shows only where it is: validators and
+ * schemas by their schema, patterns by a hash of their value.
+ */
+function stableNames(code: string, ajv: Ajv, document: ServiceDocument): string {
+  const names = new Map<string, string>()
+  for (const schema of Object.keys(document.components.schemas)) {
+    const numbered = compile(ajv, `#/components/schemas/${schema}`).source?.validateName
+    if (numbered !== undefined) names.set(String(numbered), `validate${schema}`)
+  }
+  for (const [, name = '', kind = '', value = ''] of code.matchAll(
+    /^const ((pattern|schema)\d+) = (.*)$/gm
+  )) {
+    const schema = /"\$id":"(\w+)"\};$/.exec(value)?.[1]
+    names.set(name, `${kind}_${schema ?? createHash('sha256').update(value).digest('hex').slice(0, 8)}`)
+  }
+  return code.replaceAll(/\b(?:validate|pattern|schema)\d+\b/g, name => {
+    const stable = names.get(name)
+    if (stable === undefined) throw new Error(`${name} has no stable name.`)
+    return stable
+  })
 }
 
 /** ajv keeps a copy of every schema beside its validator; nearly all of them are never read. */
