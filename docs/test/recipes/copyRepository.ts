@@ -23,7 +23,7 @@ export interface Copy {
 }
 
 /** The parts of the OpenRPC document that recipes change. */
-export interface SpecDocument {
+interface SpecDocument {
   readonly methods: { name: string; [member: string]: unknown }[]
   readonly components: {
     readonly schemas: Record<string, { properties: Record<string, object> }>
