@@ -31,8 +31,10 @@ export interface StackOptions {
 }
 
 /** Publishable: the page shows it to everybody, and the service ties it to the page's origins. */
-const clientKey = 'portfolio-client-key'
-const projectId = 'portfolio'
+const clientKey = 'demo-client-key'
+const projectId = 'demo'
+/** For calls from outside a page, as with `npm start`. */
+const serverKey = 'demo-server-key'
 
 /**
  * Starts the nodes and the service, and waits until all blocks are indexed.
@@ -65,7 +67,7 @@ export async function startStack({ port, pageOrigins, tell = () => {} }: StackOp
     const server = await createServer({
       listen: { host: '127.0.0.1', port: held?.port ?? 0 },
       store: `sqlite:${folder}/store`,
-      projects: [{ projectId, clientKeys: [{ key: clientKey, origins: [...pageOrigins] }] }],
+      projects: [{ projectId, serverKey, clientKeys: [{ key: clientKey, origins: [...pageOrigins] }] }],
       chains: {
         // With traces, so that the history explains the balance to the last wei.
         evm: [{ chainId: evm.world.chainId, rpcUrls: [evm.node.rpcUrl], traces: 'on', pollIntervalMs: 250 }],

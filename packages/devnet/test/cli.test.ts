@@ -83,6 +83,20 @@ test.concurrent('otherwise it stays up: the printed curl lines work, and Ctrl-C 
     await new Promise(resolve => setTimeout(resolve, 50))
   }
   expect(seen.out, seen.err).toContain('Everything is up')
+  const [, statusPage = ''] = /^Status page +(\S+)/m.exec(seen.out) ?? []
+  expect(await (await fetch(statusPage)).text()).toContain('In sync')
+  const [, key = '', project = '', origin = ''] =
+    /^Client key +(\S+) \(project (\S+)\), for pages at (\S+)/m.exec(seen.out) ?? []
+  const fromPage = await fetch(new URL('/evm-chain', statusPage), {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${btoa(`${project}:${key}`)}`,
+      'content-type': 'application/json',
+      origin
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, chainId: 31337, method: 'svc_getSyncStatus', params: [] })
+  })
+  expect(await fromPage.json()).toMatchObject({ result: { ready: true } })
   const lines = curlLines(seen.out)
   expect(lines.length).toBe(methods.length)
   for (const line of lines) {

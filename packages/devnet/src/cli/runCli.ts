@@ -5,7 +5,7 @@ import { openDevnet, openRemoteChains } from './openSubject.ts'
 import { type CliOptions, readOptions } from './readOptions.ts'
 import { safeText } from './safeText.ts'
 import { showAnswers } from './showAnswers.ts'
-import { startService } from './startService.ts'
+import { clientKey, startService } from './startService.ts'
 import { waitUntilSynced } from './waitUntilSynced.ts'
 
 /** What the command gets from its surroundings. */
@@ -48,7 +48,7 @@ export async function runCli({ args, env, stdout, stderr, interrupted }: CliSurr
     if (first === 'interrupted') await work.catch(() => undefined)
     else if (!options.once) {
       await first.stayUp()
-      stdout.write('\nEverything is up. Ctrl-C stops it.\n')
+      stdout.write(`\n${first.next}\nEverything is up. Ctrl-C stops it.\n`)
       await end
       stdout.write('\nStopping.\n')
     }
@@ -68,7 +68,7 @@ async function show(
   shutdown: ReturnType<typeof createShutdown>,
   stdout: ProgressOutput,
   signal: AbortSignal
-): Promise<{ stayUp(): Promise<void> }> {
+): Promise<{ readonly next: string; stayUp(): Promise<void> }> {
   const port = await choosePort(options.port)
   if (options.port === undefined && port !== preferredPort) {
     stdout.write(`Port ${preferredPort} is taken: the service gets another one.\n`)
@@ -88,13 +88,19 @@ async function show(
   })
   await showAnswers(subject, service, options, stdout)
 
+  const next = [
+    `Status page  ${service.baseUrl}/`,
+    `Client key   ${clientKey.key} (project ${safeText(options.projectId)}), for pages at ${clientKey.origins.join(' ')}`,
+    'Wallet page  npm run dev -w examples/portfolio (in a clone of the repository)'
+  ]
   return {
+    next: `${next.join('\n')}\n`,
     async stayUp() {
       const evm = subject.devnet?.evm
       if (evm === undefined) return
       // From here on others send: they expect their transactions to be mined.
       await evm.driver.setAutomine(true)
-      stdout.write('\nFrom now on the EVM node mines every transaction at once.')
+      stdout.write('\nFrom now on the EVM node mines every transaction at once.\n')
     }
   }
 }

@@ -15,6 +15,12 @@ export interface Service {
   readSync(): Promise<SyncPoint[]>
 }
 
+/** Publishable key of the demo project; it works from pages of these origins only. */
+export const clientKey = {
+  key: 'demo-client-key',
+  origins: [3000, 5173, 5174, 8000].flatMap(port => [`http://localhost:${port}`, `http://127.0.0.1:${port}`])
+}
+
 /** Starts the server over the subject, on 127.0.0.1, and adds its end to the shutdown. */
 export async function startService(
   subject: Subject,
@@ -25,7 +31,7 @@ export async function startService(
   const server = await createServer({
     listen: { host: '127.0.0.1', port, operator: 'main' },
     store: subject.store,
-    projects: [{ projectId, serverKey }],
+    projects: [{ projectId, serverKey, clientKeys: [clientKey] }],
     chains: { evm: subject.evm, solana: subject.solana },
     ...(metadataHost === undefined
       ? {}
