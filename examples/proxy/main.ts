@@ -1,23 +1,25 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { createProxyHandler } from '@chain-data/server/proxy'
+import { createRoute } from '@chain-data/client/route'
+import { toNodeListener } from './toNodeListener.ts'
 
-const basePath = '/api/chain-data'
 const page = await readFile(new URL('page.html', import.meta.url))
 
-const proxy = createProxyHandler({
-  target: process.env.CHAIN_DATA_TARGET ?? 'http://127.0.0.1:8080',
+const route = createRoute({
+  baseUrl: process.env.CHAIN_DATA_TARGET ?? 'http://127.0.0.1:8080',
   projectId: 'demo',
   serverKey: process.env.CHAIN_DATA_SERVER_KEY ?? 'demo-server-key',
-  basePath,
-  onProblem: problem => process.stderr.write(`${problem}\n`)
-  // authorize: request => whether the session that its cookie names may ask
+  allow: ['svc_getSyncStatus', 'svc_getTransactionsByAddress', 'svc_getTokensAndNFTs', 'svc_watchAddresses']
 })
 
-const host = createServer((request, response) => {
-  if (request.url?.startsWith(`${basePath}/`)) proxy.nodeHandler(request, response)
-  else response.setHeader('content-type', 'text/html; charset=utf-8').end(page)
-})
+const host = createServer(
+  toNodeListener(async request => {
+    const { pathname } = new URL(request.url)
+    // Here a host may first ask for a session of its own.
+    if (pathname.startsWith('/api/chain-data/')) return route(request)
+    return new Response(page, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+  })
+)
 host.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   const { port } = host.address() as { port: number }
   process.stdout.write(`http://127.0.0.1:${port}\n`)

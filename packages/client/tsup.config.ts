@@ -10,6 +10,7 @@ export default defineConfig({
     kit: 'src/kit.ts',
     query: 'src/query/index.ts',
     history: 'src/history/index.ts',
+    route: 'src/route.ts',
     msw: 'src/msw/index.ts'
   },
   format: ['esm', 'cjs'],

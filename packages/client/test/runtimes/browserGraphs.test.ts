@@ -9,7 +9,8 @@ const entries = [
   '@chain-data/client/viem',
   '@chain-data/client/kit',
   '@chain-data/client/query',
-  '@chain-data/client/history'
+  '@chain-data/client/history',
+  '@chain-data/client/route'
 ]
 
 const targets = [
