@@ -1,7 +1,7 @@
 /**
  * Opens the wallet page of `examples/programs` in Chromium, from a project with the packed client and wagmi: it connects,
  * shows what a real account holds, follows the wallet to another account and chain, and disconnects. The chain is an anvil
- * with chain id 1, the service one of this repository behind its own proxy. In place of a browser extension, a provider
+ * with chain id 1, the service one of this repository behind a route of the page's host. In place of a browser extension, a provider
  * (EIP-1193, announced as EIP-6963 says) hands what it is asked to that anvil.
  *
  * `node --conditions=@chain-data/source .ci/openWalletPage.ts <project>`; says so and ends where there is no Chromium.
@@ -9,10 +9,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHost } from 'node:http'
+import { createRoute } from '@chain-data/client/route'
 import { expectedEvmHoldings, startDevnet } from '@chain-data/devnet'
 import { createServer } from '@chain-data/server'
-import { createProxyHandler } from '@chain-data/server/proxy'
 import { build } from 'esbuild'
+import { toNodeListener } from '../examples/proxy/toNodeListener.ts'
 import { whenReady } from '../examples/startExample.ts'
 import { findChromium, startChromium } from '../packages/client/test/runtimes/chromium.ts'
 
@@ -114,12 +115,18 @@ try {
   const target = await service.listen()
   await whenReady(target)
 
-  const proxy = createProxyHandler({ ...access, target, basePath: '/api/chain-data' })
+  const answerPage = toNodeListener(
+    createRoute({
+      ...access,
+      baseUrl: target,
+      allow: ['svc_getTokensAndNFTs', 'svc_getTransactionsByAddress']
+    })
+  )
   const asked: string[] = []
   const host = createHost((request, response) => {
     if (request.url?.startsWith('/api/chain-data/')) {
       asked.push(request.url)
-      proxy.nodeHandler(request, response)
+      answerPage(request, response)
     } else if (request.url === '/page.js') {
       response.setHeader('content-type', 'text/javascript').end(outputFiles[0]?.contents)
     } else {

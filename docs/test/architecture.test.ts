@@ -42,7 +42,7 @@ describe('docs/architecture.md', () => {
   it.each([
     'packages/server/src/server/indexer/',
     'packages/server/src/evm/blocks/traces/',
-    'packages/server/src/server/proxy/',
+    'packages/server/src/server/live/',
     'packages/devnet/src/evm/story/',
     'packages/conformance/src/report/',
     'packages/client/src/native.ts',

@@ -1,20 +1,21 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer as createHost, type IncomingMessage } from 'node:http'
+import { createServer as createHost } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { runInContext } from 'node:vm'
 import { createClient, type TransactionRecord } from '@chain-data/client/fetch'
 import type { LiveHistory } from '@chain-data/client/history'
+import { createRoute } from '@chain-data/client/route'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { createServer, type Server } from '@chain-data/server'
-import { createProxyHandler } from '@chain-data/server/proxy'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundle, sourceConditions } from '../../packages/client/test/runtimes/bundle.ts'
 import { createReactNativeContext } from '../../packages/client/test/runtimes/reactNative.ts'
+import { toNodeListener } from '../proxy/toNodeListener.ts'
 import { whenReady } from '../startExample.ts'
 import { exportHistory } from './exportHistory.ts'
 import { Transactions } from './infiniteScroll.tsx'
@@ -184,7 +185,7 @@ test('an endless list can be rendered on a server', () => {
   expect(html).toContain('Reading older transactions')
 })
 
-test('in React Native the list is read with its globals, through the proxy of a host', async () => {
+test('in React Native the list is read with its globals, through the route of a host', async () => {
   const { outputFiles } = await bundle({
     program: `export * from '../../../../examples/programs/reactNative.tsx'`,
     format: 'iife',
@@ -193,12 +194,15 @@ test('in React Native the list is read with its globals, through the proxy of a 
     mainFields: ['react-native', 'browser', 'main'],
     external: ['react', 'react/jsx-runtime', 'react-native']
   })
-  const proxy = createProxyHandler({
-    ...{ target: baseUrl, projectId: 'demo', serverKey },
-    origins: ['https://app.wallet.example'],
-    authorize: request => (request as IncomingMessage).headers.authorization === 'Bearer token of a user'
-  })
-  const host = createHost(proxy.nodeHandler)
+  const allow = ['svc_getTransactionsByAddress']
+  const route = createRoute({ baseUrl, projectId: 'demo', serverKey, allow })
+  const host = createHost(
+    toNodeListener(async request =>
+      request.headers.get('authorization') === 'Bearer token of a user'
+        ? route(request)
+        : new Response(null, { status: 401 })
+    )
+  )
   await once(host.listen(0, '127.0.0.1'), 'listening')
   const { port } = host.address() as { port: number }
   const context = createReactNativeContext()

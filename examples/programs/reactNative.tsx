@@ -14,13 +14,16 @@ const appVisibility: Visibility = {
 }
 
 /**
- * An app holds no key: the proxy of your own host adds it. An app sends no `Origin` by itself; name this one in the proxy's
- * `origins`, and check the token in its `authorize`.
+ * An app holds no key: the route of your own host (`createRoute`) adds it. An app sends no `Origin` by itself, so it names the
+ * host's. The host checks the token before it calls the route.
  */
 export const connect = (baseUrl: string, readToken: () => Promise<string>): Client =>
   createClient({
     baseUrl,
-    auth: async () => ({ Origin: 'https://app.wallet.example', Authorization: `Bearer ${await readToken()}` })
+    auth: async () => ({
+      Origin: /^https?:..[^/]+/.exec(baseUrl)?.[0] ?? '',
+      Authorization: `Bearer ${await readToken()}`
+    })
   })
 
 export const openHistory = (client: Client, address: string, chainId: number): LiveHistory =>

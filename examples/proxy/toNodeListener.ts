@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
 
 /**
  * Makes a listener for node:http and Express of a handler that speaks Fetch, such as `createRoute` returns. Mount it before
@@ -22,7 +23,7 @@ export function toNodeListener(handle: (request: Request) => Promise<Response>):
     try {
       const { status, headers, body } = await handle(request)
       outgoing.writeHead(status, Object.fromEntries(headers)).flushHeaders()
-      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), outgoing)
+      await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body as NodeStream), outgoing)
     } catch {
       if (outgoing.headersSent) outgoing.destroy()
       else outgoing.writeHead(500).end()
@@ -49,11 +50,18 @@ function toRequest(
   for (let index = 0; index < rawHeaders.length; index += 2) {
     copied.append(`${rawHeaders[index]}`, `${rawHeaders[index + 1]}`)
   }
+  const body = new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    }
+  })
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return new Request(isNormal ? parsed : root, {
     method,
     headers: copied,
     signal,
-    ...(hasBody && { body: ReadableStream.from(chunks), duplex: 'half' })
+    ...(hasBody && { body, duplex: 'half' })
   })
 }

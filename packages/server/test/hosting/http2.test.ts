@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
-import { createProxyHandler } from '../../src/server/proxy/index.ts'
 import {
   address,
   authorization,
@@ -13,8 +12,8 @@ import {
   startService,
   statusHandlers
 } from '../http/startService.ts'
-import { startTarget } from './startProxy.ts'
-import { call } from './useProxies.ts'
+
+const call = request('svc_getSyncStatus', [])
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -136,20 +135,4 @@ describe('a host that speaks HTTP/2', () => {
     const health = session.request({ ':path': '/health/live' })
     expect((await read(health)).status).toBe(200)
   })
-})
-
-it('a proxy in such a host knows its own pages by Sec-Fetch-Site, and by Origin', async () => {
-  const target = await startTarget()
-  cleanUps.push(target.close)
-  const options = { target: target.url, projectId: 'demo', serverKey: 'demo-server-key' }
-  const session = await connectTo(createProxyHandler(options).nodeHandler)
-  const ask = async (headers: OutgoingHttpHeaders) => {
-    const stream = session.request({ ...post, ...headers })
-    stream.end(call)
-    return (await read(stream)).status
-  }
-  expect(await ask({ 'sec-fetch-site': 'same-origin' })).toBe(200)
-  expect(await ask({ 'sec-fetch-site': 'cross-site' })).toBe(403)
-  expect(await ask({ ':authority': 'app.example', origin: 'https://app.example' })).toBe(200)
-  expect(await ask({ ':authority': 'app.example', origin: 'https://evil.example' })).toBe(403)
 })

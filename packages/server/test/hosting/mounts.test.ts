@@ -2,9 +2,8 @@ import express from 'express'
 import createFastify from 'fastify'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createProxyHandler } from '../../src/server/proxy/index.ts'
 import { authorization, request, startService, statusHandlers } from '../http/startService.ts'
-import { listenOn } from './startProxy.ts'
+import { listenOn } from './listenOn.ts'
 
 const init = {
   method: 'POST',
@@ -71,24 +70,5 @@ describe('a body parser that runs first is told to the operator, and the caller 
     const response = await host.request('/chain-data/evm-chain', init)
     expect(await response.json()).toMatchObject({ error: { data: { reason: 'INTERNAL' } } })
     expect(service.logLines.join()).toContain(readByHost)
-  })
-
-  it('a proxy, in both forms', async () => {
-    const problems: string[] = []
-    const proxy = createProxyHandler({
-      target: 'http://127.0.0.1:1',
-      projectId: 'demo',
-      serverKey: 'demo-server-key',
-      onProblem: problem => problems.push(problem)
-    })
-    const host = await listenOn(express().use(express.json()).use('/chain-data', proxy.nodeHandler))
-    cleanUps.push(host.close)
-    const own = { ...init, headers: { ...init.headers, 'sec-fetch-site': 'same-origin' } }
-    const response = await fetch(`${host.url}/chain-data/evm-chain`, own)
-    expect(await response.json()).toMatchObject({ error: { data: { reason: 'INTERNAL' } } })
-    const read = new Request('http://app.example/evm-chain', own)
-    await read.text()
-    await proxy.fetch(read)
-    expect(problems).toEqual([readByHost, readByHost])
   })
 })

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http'
-import { listenOn } from './startProxy.ts'
+import { listenOn } from './listenOn.ts'
 
 /** Hands requests to several addresses in turn, as a load balancer does. */
 export interface Balancer {

@@ -30,7 +30,6 @@ export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
     'server/methods, lines': 2_800,
     'server/metrics, lines': 600,
     'server/projects, lines': 1_100,
-    'server/proxy, lines': 800,
     'server/rpc, lines': 1_100,
     'server/start, lines': 1_000,
     'solana, lines': 4_000

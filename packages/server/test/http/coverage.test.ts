@@ -1,3 +1,4 @@
+import { createRoute } from '@chain-data/client/route'
 import { startAnvil } from '@chain-data/devnet'
 import { transport } from '@chain-data/protocol'
 import { describe, expect, it } from 'vitest'
@@ -5,7 +6,6 @@ import { createJsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import type { AnswerCoverage } from '../../src/model/coverage.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
-import { createProxyHandler } from '../../src/server/proxy/index.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { address, authorization, request, type StartedService, startService } from './startService.ts'
@@ -120,15 +120,16 @@ describe('the coverage header', () => {
     expect(transport.exposedHeaders.map(each => each.toLowerCase())).toContain(name)
   })
 
-  it('goes through the proxy of a host', async () => {
+  it('goes through the route of a host', async () => {
     const service = start(covered)
     const listener = await service.listen()
-    const proxy = createProxyHandler({
-      target: listener.url,
+    const route = createRoute({
+      baseUrl: listener.url,
       projectId: 'demo',
-      serverKey: 'demo-server-key'
+      serverKey: 'demo-server-key',
+      allow: ['svc_getTransactionsByAddress']
     })
-    const response = await proxy.fetch(
+    const response = await route(
       new Request('http://host.example/evm-chain', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },

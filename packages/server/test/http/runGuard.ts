@@ -6,7 +6,6 @@ export function arrival(
   headers: Readonly<Record<string, string | undefined>> = {},
   change: Partial<HttpRequest> = {}
 ): Arrival {
-  const url = 'http://service/evm-chain'
   const request: HttpRequest = {
     method: 'POST',
     path: '/evm-chain',
@@ -14,7 +13,6 @@ export function arrival(
     header: name => headers[name],
     readBody: async () => new Uint8Array(),
     signal: new AbortController().signal,
-    source: new Request(url, { method: 'POST' }),
     ...change
   }
   return { request, requestId: 'r-1', cameMs: 0, answerHeaders: {} }

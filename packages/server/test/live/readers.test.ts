@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createRoute } from '@chain-data/client/route'
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { toNodeListener } from '../../../../examples/proxy/toNodeListener.ts'
 import { bundle } from '../../../client/test/runtimes/bundle.ts'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
-import { createProxyHandler } from '../../src/server/proxy/createProxyHandler.ts'
 import { hasCurl } from '../support/hasCurl.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { openStream, readHistory } from './askService.ts'
@@ -96,13 +97,14 @@ async function listen(handle: RequestListener): Promise<string> {
 
 /** A host with a page of its own and the service below `/api`. */
 function startHost(): Promise<string> {
-  const { nodeHandler } = createProxyHandler({
-    ...{ target: service.url, ...credentials, basePath: '/api' }
-  })
-  return listen((request, response) => {
-    if (request.url?.startsWith('/api')) return void nodeHandler(request, response)
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>')
-  })
+  const route = createRoute({ ...credentials, baseUrl: service.url, allow: ['svc_watchAddresses'] })
+  const headers = { 'content-type': 'text/html' }
+  return listen(
+    toNodeListener(async request => {
+      if (new URL(request.url).pathname.startsWith('/api/')) return route(request)
+      return new Response('<!doctype html><title>page</title>', { headers })
+    })
+  )
 }
 
 it('tells the life of a transaction', () => {
@@ -139,7 +141,7 @@ it('is read by eventsource-parser over fetch, in Node', async () => {
   await expectAll(readWithParser(`${service.url}/evm-chain`, service.headers))
 })
 
-it('is read through the proxy of a host', async () => {
+it('is read through the route of a host', async () => {
   const host = await startHost()
   await expectAll(readWithParser(`${host}/api/evm-chain`, { 'sec-fetch-site': 'same-origin' }))
 })

@@ -103,13 +103,13 @@ function toHttp({ status, body, coverage, cursor, isEvents }: BodyAnswer): HttpA
 const plainHeaders = { 'content-type': transport.responseContentType }
 
 /** Headers of a stream of events. Proxies and hosts that keep to them neither collect nor compress it. */
-export const streamHeaders = {
+const streamHeaders = {
   'content-type': transport.streamContentType,
   ...transport.streamHeaders
 }
 
 /** Returns whether a request names streams of events among what it accepts; that it accepts anything is not enough. */
-export function acceptsEvents(request: Pick<HttpRequest, 'header'>): boolean {
+function acceptsEvents(request: Pick<HttpRequest, 'header'>): boolean {
   const ranges = (request.header('accept') ?? '').toLowerCase().split(',')
   return ranges.some(range => {
     const [type = '', ...parameters] = range.split(';').map(part => part.trim())

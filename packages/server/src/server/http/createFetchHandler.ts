@@ -66,8 +66,7 @@ function toHttpRequest(request: Request, peerAddress: string | undefined): HttpR
       readBody(request, largestBytes).catch((error: unknown) => {
         throw request.signal.aborted ? callerGone() : error
       }),
-    signal: request.signal,
-    source: request
+    signal: request.signal
   }
 }
 

@@ -1,4 +1,4 @@
-import { type EndpointPath, transport } from '@chain-data/protocol'
+import type { EndpointPath } from '@chain-data/protocol'
 import type { ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -147,7 +147,7 @@ export function createService(options: ServiceOptions): Service {
       .guard(servePages(pages))
       .guard(findEndpoint)
       .guard(allowPages(keyRing, verifier !== undefined))
-      .guard(requirePost(transport.allow))
+      .guard(requirePost)
       .guard(findClientAddress(options.trustedProxies ?? [], logger))
       .guard(checkLogin({ keyRing, verifier, throttle }))
       .guard(overload.guard)

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../platform/refusal.ts'
 import type { PieceStream, WholeBody } from '../rpc/answerBody.ts'
 
@@ -34,8 +33,6 @@ export interface HttpRequest {
   readBody(largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge>
   /** Aborts when the caller is gone before the answer is complete. */
   readonly signal: AbortSignal
-  /** The request as the host got it. */
-  readonly source: Request | IncomingMessage
 }
 
 /** A body in pieces, of text or compressed. */

@@ -103,17 +103,11 @@ function pageHeaders(origin: string | undefined, isPreflight: boolean): Record<s
   }
 }
 
-/**
- * Guard: lets POST pass only.
- *
- * @param allow - the methods that the refusal names.
- */
-export function requirePost(allow: string): Guard {
-  return ({ request, answerHeaders }) => {
-    if (request.method === transport.method) return undefined
-    answerHeaders.allow = allow
-    throw new Refusal('METHOD_NOT_ALLOWED', 'Send the request with POST.', {})
-  }
+/** Guard: lets POST pass only. */
+export const requirePost: Guard = ({ request, answerHeaders }) => {
+  if (request.method === transport.method) return undefined
+  answerHeaders.allow = transport.allow
+  throw new Refusal('METHOD_NOT_ALLOWED', 'Send the request with POST.', {})
 }
 
 /** The parameters that a media type may have: a UTF-8 charset. */
@@ -121,10 +115,7 @@ const parametersPattern = /^[ \t]*(;[ \t]*(charset=(utf-8|"utf-8")[ \t]*(;[ \t]*
 const jsonType = transport.requestContentType
 
 /** Returns whether a body with these headers is JSON in UTF-8, not compressed. */
-export function isJsonMediaType(
-  contentType: string | undefined,
-  contentEncoding: string | undefined
-): boolean {
+function isJsonMediaType(contentType: string | undefined, contentEncoding: string | undefined): boolean {
   const isPlain = contentEncoding === undefined || /^identity$/i.test(contentEncoding)
   if (!isPlain || contentType?.slice(0, jsonType.length).toLowerCase() !== jsonType) return false
   return parametersPattern.test(contentType.slice(jsonType.length))

@@ -76,6 +76,6 @@ function damageError(block: number | undefined): WireError {
 }
 
 /** Makes the error of a refusal, in full. */
-export function refusalError({ reason, message, data }: Refusal): WireError {
+function refusalError({ reason, message, data }: Refusal): WireError {
   return { reason, error: createErrorObject(reason, { ...data, extraMessage: message }) }
 }
