@@ -82,17 +82,16 @@ function checkHead(request: Request): Response | undefined {
   return refuse('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.')
 }
 
-/**
- * Checks whether a page of this host asks. No page can set `Sec-Fetch-Site`; older browsers and plain http do not have it,
- * and `Origin` decides. Its scheme is not compared, because TLS may end in front of the host.
- */
+/** Checks whether a page of this host asks: by `Sec-Fetch-Site` or, in old browsers and over plain http, by `Origin`. */
 function isOwnPage({ headers, url }: Request): boolean {
   const site = headers.get('sec-fetch-site')
   if (site !== null) return site === 'same-origin'
   const origin = `${headers.get('origin')}`
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false
   const { protocol, host } = new URL(origin)
-  return host === new URL(`${protocol}//${new URL(url).host}`).host
+  // The scheme is not compared: TLS may end in front of the host. Next has a URL of its own, so `Host` counts first.
+  const named = headers.get('host') ?? new URL(url).host
+  return host === named.toLowerCase().replace(protocol === 'https:' ? /:443$/ : /:80$/, '')
 }
 
 /** Reads the calls and writes them anew, so that the service gets what was checked; or returns the refusal. */

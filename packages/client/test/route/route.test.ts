@@ -235,6 +235,19 @@ describe('when the service refuses', () => {
 })
 
 describe('a request', () => {
+  it.each([
+    [{ origin: 'http://app.example' }, 200],
+    [{ origin: 'https://app.example' }, 200],
+    [{ origin: 'https://other.example' }, 403],
+    [{ origin: 'https://app.example', host: 'internal:3000' }, 403],
+    [{ origin: 'https://app.example', host: 'app.example:443' }, 200],
+    [{ origin: 'https://app.example', host: 'app.example, other.example' }, 403]
+  ])('without Sec-Fetch-Site and with %j is answered with %i', async (sent, status) => {
+    const service = await target()
+    const headers = { 'content-type': 'application/json', ...sent }
+    expect((await ask(routeTo({ baseUrl: service.url }), { headers })).status).toBe(status)
+  })
+
   it.each([undefined, '2'])(
     'that does not end is refused at its limit, whatever its length is said to be (%s)',
     async length => {
