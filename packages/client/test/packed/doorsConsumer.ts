@@ -1,6 +1,7 @@
-// Compiled against the packed declarations and those of viem and kit, which need the DOM.
+// Compiled against the packed declarations and those of viem and kit, which need the DOM, as the route does.
 import { type Connection, createConnection, getTokensAndNFTs } from '@chain-data/client/actions'
 import { chainData } from '@chain-data/client/kit'
+import { createRoute } from '@chain-data/client/route'
 import { chainDataActions } from '@chain-data/client/viem'
 import { type Address, createClient } from '@solana/kit'
 import { createPublicClient, http } from 'viem'
@@ -10,6 +11,12 @@ const options = { baseUrl: 'https://rpc.example.com', projectId: 'p', clientKey:
 const connection: Connection = createConnection(options)
 const evm = createPublicClient({ chain: mainnet, transport: http() }).extend(chainDataActions(options))
 const solana = createClient().use(chainData({ ...options, chainId: 101 }))
+
+const access = { baseUrl: options.baseUrl, projectId: 'p', serverKey: 'k' }
+export const route: (request: Request) => Promise<Response> = createRoute({
+  ...access,
+  allow: ['svc_getSyncStatus']
+})
 
 export async function use(address: string, accountAddress: Address): Promise<bigint> {
   const [newest] = await evm.getTransactionsByAddress({ address, limit: 1 })
