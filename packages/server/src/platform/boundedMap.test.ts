@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { BoundedMap } from './boundedMap.ts'
 
@@ -39,4 +41,34 @@ test('goes on forgetting in order of use after it was emptied, and however many 
     map.get(20)
   }
   expect([20, 27, 28, 29].map(key => map.get(key))).toEqual([20, undefined, 28, 29])
+})
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+function heldBytes(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+test.each([
+  ['replaced', (map: BoundedMap<string, number>, value: number) => map.set('a', value)],
+  [
+    'deleted and set again',
+    (map: BoundedMap<string, number>, value: number) => {
+      map.delete('a')
+      map.set('a', value)
+    }
+  ]
+])('holds no memory for entries that were %s, before and after it has forgotten some', (_how, change) => {
+  const map = new BoundedMap<string, number>(3)
+  const changeOften = () => {
+    for (let value = 0; value < 300_000; value++) change(map, value)
+  }
+  changeOften()
+  for (const key of ['b', 'c', 'd', 'e', 'f']) map.set(key, 0)
+  for (const key of ['d', 'e', 'f']) map.delete(key)
+  const before = heldBytes()
+  changeOften()
+  expect(heldBytes() - before).toBeLessThan(5_000_000)
 })

@@ -1,7 +1,7 @@
 interface Entry<V> {
-  readonly value: V
-  readonly weight: number
-  /** Read since it was put where it is. */
+  value: V
+  weight: number
+  /** Read or replaced since it was put where it is. */
   isUsed: boolean
 }
 
@@ -14,11 +14,12 @@ export class BoundedMap<K, V> {
   readonly #maxWeight: number
   #weight = 0
   /** Stands before the entry unused for longest: it gives out only what is then forgotten, and new ones come last. */
-  #oldest: Iterator<K>
+  #oldest: Iterator<K> | undefined
+  /** Entries deleted since the iterator was made. */
+  #deleted = 0
 
   constructor(maxWeight: number) {
     this.#maxWeight = maxWeight
-    this.#oldest = this.#entries.keys()
   }
 
   get size(): number {
@@ -35,14 +36,23 @@ export class BoundedMap<K, V> {
   }
 
   set(key: K, value: V, weight = 1): void {
-    this.delete(key)
-    if (weight > this.#maxWeight) return
-    this.#entries.set(key, { value, weight, isUsed: false })
-    this.#weight += weight
+    if (weight > this.#maxWeight) {
+      this.delete(key)
+      return
+    }
+    const entry = this.#entries.get(key)
+    this.#weight += weight - (entry?.weight ?? 0)
+    if (entry === undefined) this.#entries.set(key, { value, weight, isUsed: false })
+    else {
+      entry.value = value
+      entry.weight = weight
+      entry.isUsed = true
+    }
     while (this.#weight > this.#maxWeight) {
       // Not a new iterator each time: it would step over all that has been forgotten before.
+      this.#oldest ??= this.#entries.keys()
       const { value: oldest, done } = this.#oldest.next()
-      if (done) this.#oldest = this.#entries.keys()
+      if (done) this.#oldest = undefined
       else this.#forgetUnlessUsed(oldest)
     }
   }
@@ -64,5 +74,10 @@ export class BoundedMap<K, V> {
     if (entry === undefined) return
     this.#entries.delete(key)
     this.#weight -= entry.weight
+    this.#deleted++
+    // An iterator that is not advanced keeps every table that its Map has outgrown.
+    if (this.#deleted <= this.#entries.size + 1_000) return
+    this.#oldest = undefined
+    this.#deleted = 0
   }
 }
