@@ -60,7 +60,7 @@ const service = startService({
   // Counted, as in production, and never used up unless it is asked for.
   rateLimit: { requestsPerSecond, burst: 2 * requestsPerSecond },
   // As by default.
-  login: { attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 },
+  login: { attempts: 20, windowMs: 60_000 },
   overload: { eventLoopDelayMs: 200 },
   logger: createLogger({ level: 'info' })
 })

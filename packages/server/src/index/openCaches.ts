@@ -1,11 +1,9 @@
 import { join } from 'node:path'
 import type { DeepHistoryCache } from '../model/deepHistory.ts'
-import type { LoginStore } from '../model/loginFact.ts'
 import { type MetadataCache, noMetadataCache } from '../model/metadata.ts'
 import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createDeepHistoryCache, hasLeft } from './caches/createDeepHistoryCache.ts'
-import { createLoginStore, type LoginStoreOptions } from './caches/createLoginStore.ts'
 import {
   createMetadataCache,
   type MetadataCacheOptions,
@@ -63,23 +61,6 @@ function openDocuments(
     options.logger.warn(`the ${words.name} cache cannot be opened; ${words.withoutIt}`, { error })
     return noMetadataCache
   }
-}
-
-/**
- * Opens the store of what the login throttle remembers: the file `logins.sqlite` of a store's folder, or the schema
- * `chain_data_logins` of its database, which is asked at the first use. Both are made when missing.
- *
- * @throws {StoreError} the file is damaged, locked, or made by a newer program.
- */
-export function openLoginStore(
-  location: StoreLocation,
-  { driver, ...options }: LoginStoreOptions & { readonly driver?: SqliteDriver } = {}
-): LoginStore {
-  const database =
-    location.kind === 'postgres'
-      ? postgres.openCacheDatabase(location.url, postgres.loginSchema)
-      : sqlite.openCacheDatabase(join(location.folder, 'logins.sqlite'), sqlite.loginSchema, driver)
-  return createLoginStore(database, options)
 }
 
 /** Caches of the history older than the indexes of a store. */

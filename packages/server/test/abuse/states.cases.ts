@@ -25,7 +25,7 @@ const page = good.replace(
 const used = refused(429, 'RATE_LIMITED')
 const overloaded = refused(503, 'OVERLOADED')
 const once = { requestsPerSecond: 0.001, burst: 1 }
-const login = { attempts: 2, windowMs: 60_000, longestPauseMs: 900_000 }
+const login = { attempts: 2, windowMs: 60_000 }
 const wrong = refused(401, 'UNAUTHENTICATED')
 
 /** Each of them has a server of its own. */

@@ -44,7 +44,7 @@ async function ask(key: string, forwarded: string, body = statusBody): Promise<n
 it('limits wrong keys and pages by the address that a trusted proxy names, as configured', async () => {
   await start({
     listen: { trustedProxies: ['10.0.0.0/8'] },
-    login: { attempts: 2, windowMs: 60_000, longestPauseMs: 60_000 },
+    login: { attempts: 2, windowMs: 60_000 },
     rateLimit: {
       clientKeys: { requestsPerSecond: 0.01, burst: 3 },
       perAddress: { requestsPerSecond: 0.01, burst: 2 }

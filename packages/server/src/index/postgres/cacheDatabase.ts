@@ -218,35 +218,3 @@ export const deepHistorySchema: CacheSchema = {
     }
   ]
 }
-
-/** What the login throttle remembers; nothing waits for it but the start. */
-export const loginSchema: CacheSchema = {
-  ...{ schema: 'chain_data_logins', purpose: 'logins', connections: 1 },
-  timeouts: { connectionTimeoutMillis: 5_000, query_timeout: 5_000 },
-  migrations: [
-    {
-      version: 1,
-      name: 'facts of the login throttle',
-      sql: `
-      -- secret: credentials are digested under it. version: number of facts ever written.
-      CREATE TABLE state (id integer PRIMARY KEY CHECK (id = 1), secret text NOT NULL, version bigint NOT NULL);
-      -- Times in milliseconds. version: which write it was; writer: of which server.
-      CREATE TABLE fact (
-        kind text NOT NULL,
-        address text NOT NULL,
-        name text NOT NULL,
-        at bigint NOT NULL,
-        length bigint NOT NULL,
-        count integer NOT NULL,
-        digest text NOT NULL,
-        forget_at bigint NOT NULL,
-        version bigint NOT NULL,
-        writer text NOT NULL,
-        PRIMARY KEY (kind, address, name)
-      );
-      CREATE INDEX fact_version ON fact (version);
-      CREATE INDEX fact_forget ON fact (forget_at);
-    `
-    }
-  ]
-}

@@ -14,7 +14,7 @@ export type Pool = pg.Pool
 export type Wire = pg.Connection
 
 /** What a connection is for; operators see it as `application_name` in `pg_stat_activity`. */
-export type Purpose = 'writer' | 'queries' | 'check' | 'metadata' | 'deep' | 'logins'
+export type Purpose = 'writer' | 'queries' | 'check' | 'metadata' | 'deep'
 
 /** How long to wait for a server that does not answer until the connection is ready. */
 const connectionTimeoutMs = 5_000

@@ -217,34 +217,3 @@ export const deepHistorySchema: CacheSchema = {
     }
   ]
 }
-
-/** What the login throttle remembers. Another server may be writing; its transactions are short. */
-export const loginSchema: CacheSchema = {
-  busyMs: 100,
-  migrations: [
-    {
-      version: 1,
-      name: 'facts of the login throttle',
-      sql: `
-      -- secret: credentials are digested under it. version: number of facts ever written.
-      CREATE TABLE state (id INTEGER PRIMARY KEY CHECK (id = 1), secret TEXT NOT NULL, version INTEGER NOT NULL) STRICT;
-      -- Times in milliseconds. version: which write it was; writer: of which server.
-      CREATE TABLE fact (
-        kind TEXT NOT NULL,
-        address TEXT NOT NULL,
-        name TEXT NOT NULL,
-        at INTEGER NOT NULL,
-        length INTEGER NOT NULL,
-        count INTEGER NOT NULL,
-        digest TEXT NOT NULL,
-        forget_at INTEGER NOT NULL,
-        version INTEGER NOT NULL,
-        writer TEXT NOT NULL,
-        PRIMARY KEY (kind, address, name)
-      ) STRICT;
-      CREATE INDEX fact_version ON fact (version);
-      CREATE INDEX fact_forget ON fact (forget_at);
-    `
-    }
-  ]
-}

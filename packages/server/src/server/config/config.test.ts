@@ -191,11 +191,7 @@ describe('a configuration', () => {
       { ...minimal, rateLimit: { perAddress: { requestsPerSecond: 1e-5, burst: 2 } } },
       /^rateLimit\.perAddress is .*; expected .*a day/
     ],
-    [
-      'no attempts',
-      { ...minimal, login: { attempts: 0, windowMs: 1, longestPauseMs: 1 } },
-      /^login\.attempts is 0; expected/
-    ],
+    ['no attempts', { ...minimal, login: { attempts: 0, windowMs: 1 } }, /^login\.attempts is 0; expected/],
     [
       'no delay',
       { ...minimal, overload: { eventLoopDelayMs: 0 } },

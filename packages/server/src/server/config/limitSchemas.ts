@@ -53,18 +53,17 @@ export const rateLimitSchema = z
 
 const login = z.strictObject({
   attempts: z.int().min(1).max(1_000_000),
-  windowMs: z.int().min(1).max(86_400_000),
-  longestPauseMs: z.int().min(1).max(86_400_000)
+  windowMs: z.int().min(1).max(86_400_000)
 })
 
 /** The login throttle, or `false`. */
 export const loginSchema = z
   .union([z.literal(false), login])
-  .default({ attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 })
+  .default({ attempts: 20, windowMs: 60_000 })
   .meta({
     description:
-      'wrong credentials per address: { attempts (an integer from 1) within windowMs, then pauses of windowMs and ' +
-      'longer, up to longestPauseMs (milliseconds up to a day) }, or false for no limit'
+      'wrong credentials per address: { attempts (an integer from 1) within windowMs (milliseconds up to a day), then ' +
+      'a wait of windowMs }, or false for no limit'
   })
 
 /** When load is shed, or `false`. */

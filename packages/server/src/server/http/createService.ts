@@ -15,7 +15,6 @@ import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { guardList } from './guards.ts'
 import { checkLogin } from './login.ts'
-import type { LoginMemory } from './loginMemory.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
 import { createOperatorPages, type OperatorPages, type StatusTimes } from './operatorPages.ts'
 import { createOverload } from './overload.ts'
@@ -45,8 +44,6 @@ export interface ServiceOptions {
   readonly rateLimit: RateLimits | false
   /** Absent: wrong credentials are not counted. */
   readonly login?: LoginRule | false
-  /** What the login throttle remembers beyond the process; absent: nothing. */
-  readonly loginMemory?: LoginMemory | undefined
   /** Absent: load is not shed for delay. */
   readonly overload?: { readonly eventLoopDelayMs: number } | false
   /** Proxies whose `X-Forwarded-For` is believed; absent: none. */
@@ -95,7 +92,7 @@ export interface Service {
 export function createService(options: ServiceOptions): Service {
   const { chainIds, figures, keyRing, verifier, methodPrefix, limits, logger } = options
   const { overload: shedding = false, answersAtOnce = 64 } = options
-  const throttle = options.login ? createLoginThrottle(options.login, options.loginMemory) : undefined
+  const throttle = options.login ? createLoginThrottle(options.login) : undefined
   const metrics = createMetrics({
     ...figures,
     inFlight: () => overload.inFlight(),

@@ -15,7 +15,6 @@ import type { FetchHandler } from '../http/createFetchHandler.ts'
 import type { NodeHandler } from '../http/createNodeHandler.ts'
 import { createService } from '../http/createService.ts'
 import { type Listener, listen } from '../http/listen.ts'
-import { openLoginMemory } from '../http/loginMemory.ts'
 import { requireBasePath } from '../http/requestForm.ts'
 import type { VerifyLimits, VerifyProject } from '../projects/createProjectVerifier.ts'
 import { createProjectVerifier } from '../projects/createProjectVerifier.ts'
@@ -151,7 +150,6 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       throw error
     }
   )
-  const loginMemory = config.login ? await openLoginMemory(stores.openLoginStore, { logger }) : undefined
   for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const service = createService({
     handlers: parts.handlers,
@@ -166,7 +164,6 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
     login: config.login,
-    loginMemory,
     overload: config.overload,
     trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
@@ -237,7 +234,6 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     listener = undefined
     await indexersStopped
     await service.close()
-    await loginMemory?.close()
     await parts.close()
     await stores.close()
   }

@@ -2,17 +2,11 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import {
-  openDeepHistoryCaches,
-  openLoginStore,
-  openMetadataCache,
-  openSolanaHistoryCache
-} from '../../index/openCaches.ts'
+import { openDeepHistoryCaches, openMetadataCache, openSolanaHistoryCache } from '../../index/openCaches.ts'
 import { createChainReaders } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl, type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
-import type { LoginStore } from '../../model/loginFact.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
 import { ConfigError, codeOf } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -30,8 +24,6 @@ export interface Stores {
   openMetadataCache(): MetadataCache
   /** Of all Solana clusters: finalised transactions and lists of signatures. */
   openSolanaHistoryCache(): MetadataCache
-  /** @throws {StoreError} it cannot be opened. */
-  openLoginStore(): LoginStore
   /** Ends with `close`. */
   openDeepHistoryCache(chainId: number): DeepHistoryCache
   /** Number of times that something stored in a cache differed from its checksum, by cache. */
@@ -109,7 +101,6 @@ async function createStores(
       const onDamage = countDamage('solana_history')
       return openSolanaHistoryCache(location, { bounds: parts, logger, onDamage })
     },
-    openLoginStore: () => openLoginStore(location),
     openDeepHistoryCache: deep.ofChain,
     cacheDamages: () => damages,
     async close() {
