@@ -830,21 +830,6 @@ it('projects that nobody can use, and keys that end, are told with their names',
   expect((await checkProjects(nobody)).map(({ state }) => state)).toEqual(['error'])
 })
 
-it('a database of quotas that cannot be reached is a warning without its password', async () => {
-  const rateLimit = { store: 'postgres://quota:pa55word@127.0.0.1:1/quota' }
-  expect(await checkPlaces('rateLimit.', { rateLimit }, 2_000)).toEqual([
-    {
-      place: 'rateLimit.store',
-      origin: 'postgres://127.0.0.1:1',
-      check: 'database',
-      state: 'warning',
-      found: 'the database cannot be used (ECONNREFUSED)',
-      advice: expect.stringContaining('counts by itself')
-    }
-  ])
-  expect(await checkPlaces('rateLimit.', {})).toEqual([])
-})
-
 describe('chain-data check', () => {
   async function run(config: object | string, ...options: string[]) {
     const file = join(folder, 'config.json')

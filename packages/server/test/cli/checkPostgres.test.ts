@@ -63,7 +63,7 @@ describe('a PostgreSQL for the store', () => {
       {
         check: 'connections',
         state: 'ok',
-        found: expect.stringMatching(/^this server opens up to 20; \d+ of 37 are taken$/)
+        found: expect.stringMatching(/^this server opens up to 19; \d+ of 37 are taken$/)
       },
       { check: `writer ${chainId}`, state: 'ok', found: 'nobody writes this index' },
       { check: `index ${chainId}`, state: 'ok', found: 'nothing is indexed yet' }
@@ -97,12 +97,12 @@ describe('a PostgreSQL for the store', () => {
     const evm = Array.from({ length: 50 }, (_, at) => ({ chainId: at + 1, rpcUrls: ['http://127.0.0.1:1'] }))
     expect(await connectionsOf({ chains: { evm } })).toMatchObject({
       state: 'warning',
-      found: expect.stringMatching(/^this server opens up to 69; /),
+      found: expect.stringMatching(/^this server opens up to 68; /),
       advice: expect.stringMatching(/^raise max_connections, or lower storeConnections/)
     })
     expect(await connectionsOf({ chains: { evm }, indexing: false })).toMatchObject({
       state: 'ok',
-      found: expect.stringMatching(/^this server opens up to 23; /)
+      found: expect.stringMatching(/^this server opens up to 22; /)
     })
   })
 

@@ -1,13 +1,11 @@
 import { readServerFacts, type ServerFacts } from '../../index/postgres/serverFacts.ts'
 import { StoreError } from '../../platform/errors.ts'
-import { silentLogger } from '../../platform/logger.ts'
 import type { Config } from '../config/config.ts'
-import { openQuotaDatabase } from '../http/quotaDatabase.ts'
 import { looksAtOnce } from '../indexer/watchWriters.ts'
 import { type Finding, failure, ok, warning, warnUnless } from './findings.ts'
 
-/** Beside `storeConnections`: two of the metadata cache, one of the login throttle's memory. */
-const otherConnections = 3
+/** Beside `storeConnections`: those of the metadata cache. */
+const otherConnections = 2
 /** A replica that is further behind is passed over for the primary by most answers. */
 const muchLogBytes = 64 * 1024 ** 2
 const createAdvice =
@@ -172,21 +170,4 @@ async function followingFinding(facts: ServerFacts, config: Config, primaryUrl: 
   const found = `${Math.ceil(behind / 1024)} KiB of the write-ahead log behind`
   const advice = 'the primary answers meanwhile: look for a slow disk or network, or long queries on it'
   return warnUnless(behind <= muchLogBytes, check, found, advice)
-}
-
-/** Checks the database of the quotas. Its table is not made. */
-export async function checkQuotaStore(url: string, timeoutMs: number): Promise<Finding> {
-  const database = openQuotaDatabase(url, { logger: silentLogger, longestWaitMs: timeoutMs })
-  try {
-    const startedMs = performance.now()
-    await database.pool.query('SELECT 1')
-    return ok('database', `the database answers in ${Math.round(performance.now() - startedMs)} ms`)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    // Servers count by themselves meanwhile, so calls are answered.
-    const advice = 'check its address and the rights of its user; until then each server counts by itself'
-    return warning('database', `the database cannot be used${code}`, advice)
-  } finally {
-    await database.close()
-  }
 }

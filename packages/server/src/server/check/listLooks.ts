@@ -4,7 +4,7 @@ import { askServer } from './askServer.ts'
 import { checkEvmNode, checkWebSocket } from './checkEvmNode.ts'
 import { checkMetadata } from './checkMetadata.ts'
 import { judgeDeepHistory } from './checkOffers.ts'
-import { checkQuotaStore, checkReplica } from './checkPostgres.ts'
+import { checkReplica } from './checkPostgres.ts'
 import {
   checkListen,
   checkNodeVersion,
@@ -30,10 +30,9 @@ const maxLagSlots = 150
  * @param onBlock - called after each block of a sample.
  */
 export function listLooks(config: Config, timeoutMs: number, onBlock?: () => void): readonly Look[] {
-  const { chains, rateLimit, store, storeReplicas } = config
+  const { chains, store, storeReplicas } = config
   const answer = askServer(config.listen)
   const isServed = answer.then(({ kind }) => kind === 'report')
-  const quotaStores = rateLimit === false || rateLimit.store === 'memory' ? [] : [rateLimit.store]
   return [
     { place: 'node', run: () => checkNodeVersion(process.versions.node) },
     { place: 'listen', run: async () => checkListen(config, await answer) },
@@ -57,11 +56,6 @@ export function listLooks(config: Config, timeoutMs: number, onBlock?: () => voi
     })),
     { place: 'settings', run: async () => checkSettings(config, findUnknownVariables()) },
     { place: 'projects', run: () => checkProjects(config) },
-    ...quotaStores.map(url => ({
-      place: 'rateLimit.store',
-      url,
-      run: () => checkQuotaStore(url, timeoutMs)
-    })),
     ...chains.evm.flatMap((chain, index) => {
       const place = `chains.evm[${index}]`
       return [

@@ -182,9 +182,9 @@ describe('a configuration', () => {
       /^metadata\.allowHosts\[0\] is "x"/
     ],
     [
-      'a store of quotas that is neither memory nor PostgreSQL',
-      { ...minimal, rateLimit: { store: 'redis://user:secret@cache.example/0' } },
-      /^(?!.*secret)rateLimit\.store is .*; expected .*postgres:\/\//
+      'a store of quotas, which are counted in the process',
+      { ...minimal, rateLimit: { store: 'postgres://user:secret@cache.example/0' } },
+      /^(?!.*secret)rateLimit\.store is not a key .*; expected one of: requestsPerSecond,/
     ],
     [
       'a quota per address that comes back in more than a day',

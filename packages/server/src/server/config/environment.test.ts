@@ -43,7 +43,7 @@ describe('variables that an orchestrator sets for services of the same name', ()
 
 it('variables that nothing reads are known by their names, those of others left out', () => {
   const misspelt = { CHAIN_DATA_STOER: 'sqlite:/data', CHAIN_DATA_TRUSTED_PROXY: 'loopback' }
-  const read = { CHAIN_DATA_HOST: 'x', CHAIN_DATA_DAS_101: 'x', CHAIN_DATA_RATE_LIMIT_STORE: 'x' }
+  const read = { CHAIN_DATA_HOST: 'x', CHAIN_DATA_DAS_101: 'x', CHAIN_DATA_STORE: 'x' }
   const others = { PATH: '/bin', CHAIN_DATABASE: 'x', CHAIN_DATA_EMPTY: '' }
   expect(unknownVariables({ ...links, ...own, ...read, ...misspelt, ...others })).toEqual(
     Object.keys(misspelt)

@@ -35,7 +35,6 @@ export const environmentVariables: readonly (readonly [
   ['CHAIN_DATA_DAS_<chainId>=url', 'dasUrl of that Solana cluster'],
   ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
   ['CHAIN_DATA_PROJECTS_FILE', 'projectsFile', asText],
-  ['CHAIN_DATA_RATE_LIMIT_STORE', 'rateLimit.store', asText],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level', asText]
 ]
 

@@ -14,15 +14,11 @@ export const quotaRule = z
 
 const rule = 'requestsPerSecond (above 0), burst (an integer from 1, which comes back in at most a day)'
 
-const isStore = (text: string) =>
-  text === 'memory' || (/^postgres(ql)?:\/\//i.test(text) && URL.canParse(text))
-
 const defaults = {
   requestsPerSecond: 100,
   burst: 200,
   // What one person's browser asks for when a page opens, and then some.
-  perAddress: { requestsPerSecond: 10, burst: 50 },
-  store: 'memory'
+  perAddress: { requestsPerSecond: 10, burst: 50 }
 }
 
 const rateLimits = z
@@ -30,8 +26,7 @@ const rateLimits = z
     requestsPerSecond: z.number().positive().max(1_000_000).default(defaults.requestsPerSecond),
     burst: z.int().min(1).max(1_000_000).default(defaults.burst),
     clientKeys: quotaRule.optional(),
-    perAddress: z.union([z.literal(false), quotaRule]).default(defaults.perAddress),
-    store: z.string().refine(isStore).default(defaults.store)
+    perAddress: z.union([z.literal(false), quotaRule]).default(defaults.perAddress)
   })
   .refine(limits => quotaRule.safeParse(pick(limits)).success)
 
@@ -45,10 +40,9 @@ export const rateLimitSchema = z
   .default(defaults)
   .meta({
     description:
-      `calls per project: { ${rule}, clientKeys, perAddress, store }: at most \`burst\` at once and ` +
+      `calls per project: { ${rule}, clientKeys, perAddress }: at most \`burst\` at once and ` +
       '`requestsPerSecond` on average; `clientKeys` likewise for all client keys of a project (a quarter when left ' +
-      'out), `perAddress` for one address with client keys, or false; `store`: "memory", or the postgres:// URL of a ' +
-      'database that servers share; or false for no limit'
+      'out), `perAddress` for one address with client keys, or false; or false for no limit'
   })
 
 const login = z.strictObject({

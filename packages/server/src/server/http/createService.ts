@@ -116,7 +116,7 @@ export function createService(options: ServiceOptions): Service {
     },
     times: options.statusTimes
   })
-  const quota = createQuota(options.rateLimit, { logger })
+  const quota = createQuota(options.rateLimit)
   const dispatch = createDispatch({
     handlers: options.handlers,
     chainIds,
@@ -181,7 +181,6 @@ export function createService(options: ServiceOptions): Service {
     countRefusal: metrics.countRefusal,
     async close() {
       overload.stop()
-      await quota.close()
     }
   }
 }
