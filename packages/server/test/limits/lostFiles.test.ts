@@ -107,7 +107,12 @@ async function level({ server }: Running, height: number): Promise<void> {
 /** Nothing is answered, the true reason is told everywhere, and soon. */
 async function isLost(running: Running, reason: RegExp, sinceMs: number): Promise<void> {
   const { server, call, health } = running
-  await eventually('the loss is noticed', () => server.status()[0]?.indexUnusable).catch((error: Error) => {
+  // It may have been lost before, for another reason.
+  const isNoticed = () => {
+    const [status] = server.status()
+    return status?.indexUnusable === true && reason.test(status.problem ?? '')
+  }
+  await eventually('the loss is noticed', isNoticed).catch((error: Error) => {
     throw new Error(`${error.message}; now ${JSON.stringify(server.status())}`)
   })
   const tookMs = performance.now() - sinceMs
