@@ -36,18 +36,15 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Writes a configuration in one step, readable by its owner only where a URL may hold a key.
+ * Writes a configuration in one step, readable by its owner only (0600): URLs and projects may hold keys.
  *
  * @throws {CommandError} it cannot be written.
  */
 export async function writeConfigFile(file: string, input: ConfigInput): Promise<void> {
-  const { evm = [], solana = [] } = input.chains
-  const urls = [...evm, ...solana].flatMap(({ rpcUrls }) => rpcUrls)
-  const mode = urls.every(endpoint => typeof endpoint === 'string' && isPlain(endpoint)) ? 0o644 : 0o600
   const temporary = `${file}.new`
   try {
     await rm(temporary, { force: true })
-    const handle = await open(temporary, 'wx', mode)
+    const handle = await open(temporary, 'wx', 0o600)
     try {
       await handle.writeFile(`${JSON.stringify(input, null, 2)}\n`)
     } finally {
@@ -59,10 +56,4 @@ export async function writeConfigFile(file: string, input: ConfigInput): Promise
       `${file} could not be written (${codeOf(error) ?? 'unknown trouble'}); expected a folder that is there and can be written`
     )
   }
-}
-
-/** Reports whether a URL is nothing but scheme, host and port. */
-function isPlain(url: string): boolean {
-  const { username, password, pathname, search, hash } = new URL(url)
-  return `${username}${password}${search}${hash}` === '' && pathname === '/'
 }
