@@ -104,21 +104,33 @@ describe.concurrent('chain-data serve', () => {
     expect((await readdir(folder)).filter(name => name !== 'config.json')).toEqual([])
   })
 
-  it('does not serve others than this machine with a server key that can be guessed, and says what to do', async () => {
-    const folder = await newFolder()
-    const file = join(folder, 'config.json')
-    const listen = { host: '0.0.0.0', port: 0 }
-    await writeFile(file, JSON.stringify({ ...minimal, listen, store: `sqlite:${join(folder, 'data')}` }))
-    const command = start(['serve', '--config', file])
-    expect(await command.ended).toBe(2)
-    expect(command.stderr()).toBe(
-      'Configuration error:\nlisten.host is "0.0.0.0", where others than this machine may call, and a server key of project "demo" ' +
-        'has about 72 bits of randomness; expected at least 128: have one made of 256 bits with `chain-data project create demo`, ' +
-        'or listen on 127.0.0.1\n'
-    )
-    // Nothing was opened for it.
-    expect(await readdir(folder)).toEqual(['config.json'])
-  })
+  it.each([
+    [
+      { host: '0.0.0.0', port: 0 },
+      'listen.host is "0.0.0.0", where others than this machine may call',
+      'or listen on 127.0.0.1'
+    ],
+    [
+      { port: 0, trustedProxies: ['loopback'] },
+      'listen.trustedProxies names a proxy, through which others than this machine may call',
+      'or without such a proxy name none'
+    ]
+  ])(
+    'does not serve others than this machine with a server key that can be guessed: %j',
+    async (listen, effect, alternative) => {
+      const folder = await newFolder()
+      const file = join(folder, 'config.json')
+      await writeFile(file, JSON.stringify({ ...minimal, listen, store: `sqlite:${join(folder, 'data')}` }))
+      const command = start(['serve', '--config', file])
+      expect(await command.ended).toBe(2)
+      expect(command.stderr()).toBe(
+        `Configuration error:\n${effect}, and a server key of project "demo" has about 72 bits of randomness; expected at least 128: ` +
+          `have one made of 256 bits with \`chain-data project create demo\`, ${alternative}\n`
+      )
+      // Nothing was opened for it.
+      expect(await readdir(folder)).toEqual(['config.json'])
+    }
+  )
 
   it('finishes what is under way on SIGTERM, refuses what is new, and says not ready meanwhile', async () => {
     const nothing = '{"jsonrpc":"2.0","id":"x","result":null}'

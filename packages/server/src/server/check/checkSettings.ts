@@ -8,7 +8,7 @@ import { resolveLocalHost } from '../metadata/dialAddress.ts'
 import { isPublicAddress } from '../metadata/publicAddress.ts'
 import { isKeyDigest } from '../projects/keyDigest.ts'
 import { readProjectsFile, toKeptProject } from '../projects/projectsFile.ts'
-import { describeWeakKey, findWeakKeys, isLoopback } from '../projects/requireStrongKeys.ts'
+import { describeWeakKey, findExposure, findWeakKeys, isLoopback } from '../projects/requireStrongKeys.ts'
 import type { ServerAnswer } from './askServer.ts'
 import { type Finding, failure, listEach, ok, type PlacedFinding, runLooks, warning } from './findings.ts'
 
@@ -51,12 +51,13 @@ export function checkSettings(
       warn(`projects[${index}]`, 'key', 'a server key is plain text', advice)
     }
   }
-  if (!isLoopback(config.listen.host)) {
+  const exposure = findExposure(config.listen)
+  if (exposure !== undefined) {
     for (const weak of findWeakKeys(config.projects)) {
       const { found, advice } = describeWeakKey(weak)
       findings.push({
         place: 'projects',
-        ...failure('key', `${found}, and listen.host is not loopback`, advice)
+        ...failure('key', `${found}, and ${exposure.setting}`, `${advice}, ${exposure.alternative}`)
       })
     }
   }

@@ -28,7 +28,7 @@ export async function serve(
   try {
     const config = await loadConfig(file)
     // Before anything is opened or indexed.
-    requireStrongKeys(config.listen.host, config.projects)
+    requireStrongKeys(config.listen, config.projects)
     let statuses: Server['status'] = () => []
     const chains = wordChains(config)
     const bars = showBars(config, chains, () => statuses())

@@ -30,14 +30,14 @@ export function findWeakKeys(projects: readonly Project[]): readonly WeakKey[] {
   })
 }
 
-/** Says what is wrong with a weak key, and what to do. */
+/** Describes a weak key, and what to do about it. */
 export function describeWeakKey({ projectId, bits }: WeakKey): {
   readonly found: string
   readonly advice: string
 } {
   return {
     found: `a server key of project "${projectId}" has about ${bits} bits of randomness`,
-    advice: `have one made of 256 bits with \`chain-data project create ${projectId}\`, or listen on 127.0.0.1`
+    advice: `have one made of 256 bits with \`chain-data project create ${projectId}\``
   }
 }
 
@@ -47,12 +47,45 @@ export function isLoopback(host: string): boolean {
   return address === undefined ? /^(.+\.)?localhost$/i.test(host) : isLoopbackAddress?.(address) === true
 }
 
-/** @throws {ConfigError} a server listens outside loopback, and a server key in plain text is too weak for that. */
-export function requireStrongKeys(host: string, projects: readonly Project[]): void {
-  if (isLoopback(host)) return
+/** How callers from other machines get to a server. */
+interface Exposure {
+  /** The setting, as the end of a sentence. */
+  readonly setting: string
+  /** The setting with its effect, as the begin of a sentence. */
+  readonly effect: string
+  readonly alternative: string
+}
+
+/** Finds how others than this machine may call: directly, or through a proxy; absent where none may. */
+export function findExposure({ host, trustedProxies }: Listen): Exposure | undefined {
+  if (!isLoopback(host)) {
+    return {
+      setting: 'listen.host is not loopback',
+      effect: `listen.host is "${host}", where others than this machine may call`,
+      alternative: 'or listen on 127.0.0.1'
+    }
+  }
+  if (trustedProxies.length === 0) return undefined
+  return {
+    setting: 'listen.trustedProxies names a proxy',
+    effect: 'listen.trustedProxies names a proxy, through which others than this machine may call',
+    alternative: 'or without such a proxy name none'
+  }
+}
+
+interface Listen {
+  readonly host: string
+  readonly trustedProxies: readonly string[]
+}
+
+/** @throws {ConfigError} others than this machine may call, and a server key in plain text is too weak for that. */
+export function requireStrongKeys(listen: Listen, projects: readonly Project[]): void {
+  const exposure = findExposure(listen)
+  if (exposure === undefined) return
+  const { effect, alternative } = exposure
   const problems = findWeakKeys(projects).map(weak => {
     const { found, advice } = describeWeakKey(weak)
-    return `listen.host is "${host}", where others than this machine may call, and ${found}; expected at least ${leastKeyBits}: ${advice}`
+    return `${effect}, and ${found}; expected at least ${leastKeyBits}: ${advice}, ${alternative}`
   })
   if (problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'))
 }

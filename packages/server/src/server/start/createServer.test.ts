@@ -94,6 +94,10 @@ describe('a server', () => {
     await expect(server.reloadProjects([weak])).rejects.toThrow(ConfigError)
     await server.reloadProjects([strong])
   })
+    const proxied = { port: 0, trustedProxies: ['loopback'] }
+    await expect((await start({ listen: proxied })).listen()).rejects.toThrow(
+      /listen\.trustedProxies names a proxy, .* project "demo" has about 72 bits .*chain-data project create demo/
+    )
 
   it('serves the pages of operators on loopback apart from calls, and on the main address when told so', async () => {
     const statusesAt = (url: string) =>

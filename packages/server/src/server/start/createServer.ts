@@ -243,7 +243,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     nodeHandler: service.nodeHandler,
     async listen() {
       if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
-      requireStrongKeys(config.listen.host, configured)
+      requireStrongKeys(config.listen, configured)
       listening ??= listenAll().catch((error: unknown) => {
         // The address may be free at the next try.
         listening = undefined
@@ -262,7 +262,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     status: parts.figures.chainStates,
     async reloadProjects(replacing) {
       const next = replacing === undefined ? configured : parseProjects(replacing)
-      if (listening !== undefined) requireStrongKeys(config.listen.host, next)
+      if (listening !== undefined) requireStrongKeys(config.listen, next)
       await projects.reload(replacing === undefined ? undefined : next)
       configured = next
     },
