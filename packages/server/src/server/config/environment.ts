@@ -35,6 +35,7 @@ export const environmentVariables: readonly (readonly [
   ['CHAIN_DATA_DAS_<chainId>=url', 'dasUrl of that Solana cluster'],
   ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
   ['CHAIN_DATA_PROJECTS_FILE', 'projectsFile', asText],
+  ['CHAIN_DATA_PAGES_HOSTS=host[,host]', 'pages.hosts', asList],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level', asText]
 ]
 
@@ -84,8 +85,7 @@ export function applyEnvironment(
     const value = read && text(variable)
     const path = meaning.replace(/:.*/, '')
     const [first = '', second] = path.split('.')
-    // Where there is no limit there is nothing to count.
-    if (value === undefined || (first === 'rateLimit' && input.rateLimit === false)) continue
+    if (value === undefined) continue
     if (second === undefined) input[first] = read?.(value)
     else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: read?.(value) }
     sources.set(path, variable)

@@ -1,7 +1,7 @@
 import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
 import type { ReadPrices } from '../../model/prices.ts'
-import { parseAddressRange } from '../../platform/addressRange.ts'
+import { parseAddress, parseAddressRange } from '../../platform/addressRange.ts'
 import { evmChain, solanaChain } from './chainSchemas.ts'
 import {
   bound,
@@ -30,6 +30,8 @@ const contractList = (what: string, entry: string) =>
     text(value => /^[1-9]\d{0,15}:0x[0-9a-fA-F]{40}$/.test(value), entry),
     `${what}: a list of "<chainId>:<address>"`
   )
+
+const isHost = (host: string) => parseAddress(host) !== undefined || /^[\w-]+(\.[\w-]+)*$/.test(host)
 
 /** The whole configuration: types, defaults and documentation in one place. */
 export const configSchema = z
@@ -244,9 +246,13 @@ export const configSchema = z
           'seconds that a chain may be stalled until /health/ready says 503, for servers with a store each: 1 to 86400, or null for never'
       })
     }),
-    pages: group('pages that are read without credentials: { status, metrics }', {
+    pages: group('pages that are read without credentials: { status, metrics, hosts }', {
       status: flag(true, 'show the status page at / and its data at /status.json: true or false'),
-      metrics: flag(true, 'show figures for Prometheus at /metrics: true or false')
+      metrics: flag(true, 'show figures for Prometheus at /metrics: true or false'),
+      hosts: list(
+        text(isHost, 'a host name or IP address without a port'),
+        'host names, beside loopback and the address they listen on, by which these pages may be read: a list'
+      )
     }),
     log: group('logging: { level }', {
       level: z

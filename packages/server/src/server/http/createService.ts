@@ -13,15 +13,17 @@ import { findClientAddress } from './clientAddress.ts'
 import { compressAnswers } from './compress.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
-import { guardList } from './guards.ts'
+import { type Guard, guardList } from './guards.ts'
 import { checkLogin } from './login.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
 import { createOperatorPages, type OperatorPages, type StatusTimes } from './operatorPages.ts'
 import { createOverload } from './overload.ts'
+import { type IsPageHost, requirePageHost } from './pageHosts.ts'
 import { createQuota, type RateLimits, readCalls } from './quota.ts'
 import {
   allowPages,
   findEndpoint,
+  type Located,
   readPath,
   readText,
   requireJson,
@@ -59,6 +61,8 @@ export interface ServiceOptions {
   readonly answersAtOnce?: number
   /** Which pages for operators are served beside the health pages; absent: all of them. */
   readonly pages?: { readonly status: boolean; readonly metrics: boolean }
+  /** The hosts that pages for operators answer to on the server's own listeners; absent: any. */
+  readonly isPageHost?: IsPageHost
   /** Absent: a stalled chain leaves the server ready. */
   readonly health?: { readonly notReadyAfterStalledSeconds: number | null }
   readonly statusTimes?: StatusTimes
@@ -72,6 +76,8 @@ export interface ServiceOptions {
 export interface Service {
   readonly fetch: FetchHandler
   readonly nodeHandler: NodeHandler
+  /** As `nodeHandler`, for a listener of the server's own: pages for operators answer to their hosts only. */
+  readonly mainHandler: NodeHandler
   /** As `nodeHandler`, without the pages for operators but the health pages. */
   readonly callsHandler: NodeHandler
   /** The pages for operators alone. */
@@ -91,7 +97,7 @@ export interface Service {
 /** Puts the guards of HTTP and the JSON-RPC layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
   const { chainIds, figures, keyRing, verifier, methodPrefix, limits, logger } = options
-  const { overload: shedding = false, answersAtOnce = 64 } = options
+  const { overload: shedding = false, answersAtOnce = 64, isPageHost = () => true } = options
   const throttle = options.login ? createLoginThrottle(options.login) : undefined
   const metrics = createMetrics({
     ...figures,
@@ -136,11 +142,12 @@ export function createService(options: ServiceOptions): Service {
   }
   const share = shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce })
   /** The way of a request, first to last, beside these pages. */
-  const handlerWith = (pages: OperatorPages['pages']) =>
+  const handlerWith = (pages: OperatorPages['pages'], hostGuard: Guard<Located> = () => undefined) =>
     guardList(answerFailure)
       .guard(count)
       .guard(overload.endConnections)
       .guard(readPath(options.basePath ?? ''))
+      .guard(hostGuard)
       .guard(servePages(pages))
       .guard(findEndpoint)
       .guard(allowPages(keyRing, verifier !== undefined))
@@ -156,10 +163,12 @@ export function createService(options: ServiceOptions): Service {
       .guard(readCalls(quota, limits))
       .answer(answerBody(dispatch, metrics, overload.nextTurn))
   const handle = handlerWith(operator.pages)
+  const isForOperators = (path: string) => operator.pages.has(path) && !operator.health.has(path)
   const handlePages = guardList(answerFailure)
     .guard(count)
     .guard(overload.endConnections)
     .guard(readPath(''))
+    .guard(requirePageHost(isPageHost, () => true))
     .guard(servePages(operator.pages))
     .answer(() => Promise.reject(new Refusal('NOT_FOUND', 'Only the pages for operators are here.', {})))
 
@@ -176,6 +185,10 @@ export function createService(options: ServiceOptions): Service {
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
     nodeHandler: createNodeHandler(handle, limits.streamIdleMs),
+    mainHandler: createNodeHandler(
+      handlerWith(operator.pages, requirePageHost(isPageHost, isForOperators)),
+      limits.streamIdleMs
+    ),
     callsHandler: createNodeHandler(handlerWith(operator.health), limits.streamIdleMs),
     pagesHandler: createNodeHandler(handlePages, limits.streamIdleMs),
     countRefusal: metrics.countRefusal,

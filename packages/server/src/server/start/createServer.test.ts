@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpServer, get as httpGet, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
 import { chainFiles } from '../../index/sqlite/open.ts'
@@ -47,6 +48,13 @@ const call = {
   body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'svc_getSyncStatus', chainId: 5, params: [] })
 }
 
+/** Reads a page by another host name than its URL has, which `fetch` would not send. */
+async function get(url: string, host: string): Promise<{ readonly status: number; readonly text: string }> {
+  const [response]: IncomingMessage[] = await once(httpGet(url, { headers: { host } }), 'response')
+  if (response === undefined) throw new Error('a response has an argument')
+  return { status: response.statusCode ?? 0, text: await text(response) }
+}
+
 describe('a server', () => {
   it('answers through fetch without listening, and indexes each of its chains', async () => {
     const server = await start()
@@ -86,6 +94,10 @@ describe('a server', () => {
     await expect((await start({ listen })).listen()).rejects.toThrow(
       /listen\.host is "0\.0\.0\.0".* project "demo" has about 72 bits .*chain-data project create demo/
     )
+    const proxied = { port: 0, trustedProxies: ['loopback'] }
+    await expect((await start({ listen: proxied })).listen()).rejects.toThrow(
+      /listen\.trustedProxies names a proxy, .* project "demo" has about 72 bits .*chain-data project create demo/
+    )
     const strong = { projectId: 'demo', serverKey: createKey() }
     const clientKeys = [{ key: 'public-anyway', origins: ['https://dapp.example'] }]
     const server = await start({ listen, projects: [{ ...strong, clientKeys }] })
@@ -94,10 +106,6 @@ describe('a server', () => {
     await expect(server.reloadProjects([weak])).rejects.toThrow(ConfigError)
     await server.reloadProjects([strong])
   })
-    const proxied = { port: 0, trustedProxies: ['loopback'] }
-    await expect((await start({ listen: proxied })).listen()).rejects.toThrow(
-      /listen\.trustedProxies names a proxy, .* project "demo" has about 72 bits .*chain-data project create demo/
-    )
 
   it('serves the pages of operators on loopback apart from calls, and on the main address when told so', async () => {
     const statusesAt = (url: string) =>
@@ -122,6 +130,36 @@ describe('a server', () => {
     const without = await start({ pages: { status: false, metrics: false } })
     await without.listen()
     expect(without.operatorUrl).toBeUndefined()
+  })
+
+  it('shows the pages of operators to no web page whose name was pointed at this machine', async () => {
+    const apart = await start({ pages: { hosts: ['status.internal'] } })
+    const url = await apart.listen()
+    const { operatorUrl = '' } = apart
+    const statuses = (at: string, host: string) =>
+      Promise.all(
+        ['/', '/status.json', '/metrics', '/health/ready'].map(
+          async path => (await get(at + path, host)).status
+        )
+      )
+    const shown = [200, 200, 200, 503]
+    for (const host of ['localhost:1', 'app.localhost', '127.0.0.9', '[::1]:80', 'STATUS.internal.:9']) {
+      expect(await statuses(operatorUrl, host), host).toEqual(shown)
+    }
+    for (const host of ['evil.example', 'localhost.evil.example', '192.0.2.1', '[fe80::1]']) {
+      expect(await statuses(operatorUrl, host), host).toEqual([421, 421, 421, 421])
+    }
+    const refused = await get(`${operatorUrl}/metrics`, 'evil.example')
+    expect(refused.text).toContain('Add it to pages.hosts in the configuration.')
+    // Balancers read health by any name.
+    expect((await get(`${url}/health/ready`, 'evil.example')).status).toBe(503)
+
+    const together = await start({ listen: { port: 0, operator: 'main' } })
+    const main = await together.listen()
+    expect(await statuses(main, 'evil.example')).toEqual([421, 421, 421, 503])
+    expect(await statuses(main, 'localhost')).toEqual(shown)
+    // A host decides itself what it mounts.
+    expect((await together.fetch(new Request('http://host.example/metrics'))).status).toBe(200)
   })
 
   it('takes any free port for the pages of operators where the one after its own is taken, and only then', async () => {

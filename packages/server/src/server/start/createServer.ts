@@ -15,6 +15,7 @@ import type { FetchHandler } from '../http/createFetchHandler.ts'
 import type { NodeHandler } from '../http/createNodeHandler.ts'
 import { createService } from '../http/createService.ts'
 import { type Listener, listen } from '../http/listen.ts'
+import { createPageHosts } from '../http/pageHosts.ts'
 import { requireBasePath } from '../http/requestForm.ts'
 import type { VerifyLimits, VerifyProject } from '../projects/createProjectVerifier.ts'
 import { createProjectVerifier } from '../projects/createProjectVerifier.ts'
@@ -151,6 +152,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     }
   )
   for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
+  const { operator, drainMs } = config.listen
   const service = createService({
     handlers: parts.handlers,
     chainIds: {
@@ -169,12 +171,12 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     limits: config.limits,
     answersAtOnce: stores.answersAtOnce,
     pages: config.pages,
+    isPageHost: createPageHosts(operator === 'main' ? config.listen.host : operator.host, config.pages.hosts),
     health: config.health,
     ownsProcess: options.ownsProcess,
     basePath,
     logger
   })
-  const { drainMs } = config.listen
   const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
   let configured: readonly Project[] = config.projects
   let listening: Promise<Listeners> | undefined
@@ -191,9 +193,9 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     })
 
   async function listenAll(): Promise<Listeners> {
-    const { host, port, operator } = config.listen
+    const { host, port } = config.listen
     const hasPages = config.pages.status || config.pages.metrics
-    if (operator === 'main' || !hasPages) return { main: await open(service.nodeHandler, host, port) }
+    if (operator === 'main' || !hasPages) return { main: await open(service.mainHandler, host, port) }
     const main = await open(service.callsHandler, host, port)
     try {
       return { main, operator: await openOperator(operator, port) }
