@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { scrubText } from '../../platform/scrubText.ts'
 import type { Sources } from './environment.ts'
+import { findSimilar } from './findSimilar.ts'
 import { configSchema } from './schema.ts'
 
 /** The schema without its default. */
@@ -55,11 +56,13 @@ export function describeIssue(issue: z.core.$ZodIssue, input: unknown, sources: 
   if (issue.code === 'unrecognized_keys') {
     const found = schemaAt(issue.path)
     const parent = found && objectIn(found)
-    const known = parent instanceof z.ZodObject ? Object.keys(parent.shape).join(', ') : 'no such key'
-    return issue.keys.map(
-      key =>
-        `${pathText([...issue.path, cut(key)])} is not a key of the configuration; expected one of: ${known}`
-    )
+    const known = parent instanceof z.ZodObject ? Object.keys(parent.shape) : []
+    return issue.keys.map(key => {
+      const meant = findSimilar(key, known)
+      const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`
+      const expected = known.join(', ') || 'no such key'
+      return `${pathText([...issue.path, cut(key)])} is not a key of the configuration${hint}; expected one of: ${expected}`
+    })
   }
   const key = pathText(issue.path)
   const source = sources.get(key) ?? sources.get(key.replace(/\[\d+\]$/, ''))
@@ -84,7 +87,7 @@ function pathText(path: readonly PropertyKey[]): string {
 const secretKeys = new Set<PropertyKey>(['serverKey', 'key', 'headers'])
 
 /** Below these, texts are URLs, whose path, query and user information may hold a key. */
-const urlKeys = new Set<PropertyKey>(['store', 'storeReplicas', 'chains', 'metadata', 'rateLimit'])
+const urlKeys = new Set<PropertyKey>(['store', 'storeReplicas', 'chains', 'metadata'])
 
 function showValue(value: unknown, path: readonly PropertyKey[]): string {
   const holdsSecret = path.length === 0 || path[0] === 'projects' || path.some(part => secretKeys.has(part))
