@@ -59,4 +59,14 @@ describe('a caller', () => {
     if (what === 'no padding') expect(authorization).not.toBe(good)
     await expect(authenticate(authorization)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' })
   })
+
+  it('is told to send credentials where none came, and to check them where they are wrong', async () => {
+    const hints = [undefined, 'Bearer x', basic('demo:wrong'), basic('nobody:demo-server-key')]
+    const messages = await Promise.all(
+      hints.map(header => authenticate(header).catch((refusal: Error) => refusal.message))
+    )
+    expect(messages.map(message => String(message).split(' ')[0])).toEqual(['Send', 'Send', 'No', 'No'])
+    // What exists is not told apart.
+    expect(messages[3]).toBe(messages[2])
+  })
 })

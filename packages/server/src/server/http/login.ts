@@ -53,8 +53,7 @@ export function checkLogin(options: {
       end?.(caller !== undefined)
       if (caller === undefined) {
         answerHeaders['www-authenticate'] = transport.challenge
-        const message = 'Send HTTP Basic credentials: project id and project server key.'
-        throw new Refusal('UNAUTHENTICATED', message, {})
+        throw new Refusal('UNAUTHENTICATED', credentials === undefined ? sendHint : wrongHint, {})
       }
       if (caller.origins && (origin === undefined || !caller.origins.includes(origin))) {
         throw new Refusal('FORBIDDEN_ORIGIN', 'This key may not be used from this origin.', {})
@@ -76,6 +75,10 @@ export function checkLogin(options: {
     return andThen(credentials && authenticate({ ...credentials, origin, address }), letIn)
   }
 }
+
+const sendHint = 'Send HTTP Basic credentials: project id and project server key.'
+/** It does not say which of the two is wrong. */
+const wrongHint = 'No project has this id and key: check both, and whether the key has ended.'
 
 const headerPattern = /^Basic +([A-Za-z0-9+/]+={0,2})$/i
 
