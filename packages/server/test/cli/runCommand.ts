@@ -16,10 +16,14 @@ export interface RunningCommand {
   readonly ended: Promise<number | null>
 }
 
-/** @param environment - all that the command sees, besides what every process needs. */
+/**
+ * @param environment - all that the command sees, besides what every process needs.
+ * @param cwd - absent: that of the tests.
+ */
 export function runCommand(
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {}
+  environment: Readonly<Record<string, string>> = {},
+  cwd?: string
 ): RunningCommand {
   const child = spawn(process.execPath, ['--conditions=@chain-data/source', mainFile, ...args], {
     env: {
@@ -27,7 +31,8 @@ export function runCommand(
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       ...environment
     },
-    stdio: ['ignore', 'pipe', 'pipe']
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd
   })
   let stdout = ''
   let stderr = ''

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { usualConfigFile } from '../config/config.ts'
 import { readDuration, readLifetime, readName, readOrigins, readProjectId } from './options.ts'
 import { createProject, listProjects, revokeProjectKey, rotateProjectKey } from './projectActions.ts'
 import { reporting } from './reporting.ts'
@@ -14,7 +15,10 @@ export function addProjectCommands(program: Command): void {
     project
       .command(name)
       .description(description)
-      .option('-c, --config <file>', 'the configuration of the server, which may name a projectsFile')
+      .option(
+        '-c, --config <file>',
+        `the configuration of the server, which may name a projectsFile; default: ${usualConfigFile}, where it is there`
+      )
       .option('-f, --file <file>', 'the projects file, in place of the one that the configuration names')
       .option('--json', 'print one JSON object')
       .addHelpText('after', `\nExample:\n  ${example}\n\n${projectExits}`)

@@ -1,6 +1,6 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Command } from 'commander'
-import { describeConfig } from '../config/config.ts'
+import { describeConfig, usualConfigFile } from '../config/config.ts'
 import { addProjectCommands } from './addProjectCommands.ts'
 import { check } from './check.ts'
 import { init } from './init.ts'
@@ -11,6 +11,8 @@ import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { noCertificateExit, verify } from './verify.ts'
 import { watch } from './watch.ts'
+
+const usually = `; default: ${usualConfigFile}, where it is there`
 
 /**
  * The `chain-data` command.
@@ -26,7 +28,10 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
   const asking = (name: string) =>
     program
       .command(name)
-      .option('-c, --config <file>', 'the configuration of the server: its address, and a project with a key')
+      .option(
+        '-c, --config <file>',
+        `the configuration of the server: its address, and a project with a key${usually}`
+      )
       .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
       .option('-p, --project <projectId>', 'ask as this project', readProjectId)
       .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
@@ -36,9 +41,9 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     .description('check nodes, write a configuration that fits them and a key, and show the first call')
     .argument(
       '[node...]',
-      'URLs of nodes of one chain or several, and names or ids of the chains that are meant'
+      'URLs of nodes of one chain or several, and names or ids of the chains that are meant, in any order'
     )
-    .option('-c, --config <file>', 'the configuration to write', 'chain-data.json')
+    .option('-c, --config <file>', 'the configuration to write', usualConfigFile)
     .option('-p, --project <projectId>', 'the project that gets a key', readProjectId, 'demo')
     .option('--port <port>', 'the port to listen on; default: 8080, or the next free one', readPort)
     .option('-y, --yes', 'ask nothing, take the default of every question')
@@ -59,14 +64,17 @@ Exit code: 0 when it is done, 1 when it cannot be done.`
   program
     .command('serve')
     .description('index the configured chains and answer requests')
-    .option('-c, --config <file>', 'configuration: a JSON file, or a JavaScript or TypeScript module')
+    .option(
+      '-c, --config <file>',
+      `configuration: a JSON file, or a JavaScript or TypeScript module${usually}`
+    )
     .addHelpText('after', () => `\n${describeConfig()}`)
     .action((given: { readonly config?: string }) => serve(given, options))
 
   program
     .command('status')
     .description('show how every chain stands: of the running server, or else from the stores')
-    .option('-c, --config <file>', 'the configuration of the server')
+    .option('-c, --config <file>', `the configuration of the server${usually}`)
     .option('--json', 'print one JSON object instead of a table')
     .option('--watch', 'ask again every two seconds until it is broken off')
     .addHelpText(
@@ -78,7 +86,7 @@ Exit code: 0 when it is done, 1 when it cannot be done.`
   program
     .command('check')
     .description('look at everything that the configuration names: nodes, store, addresses, gateways, keys')
-    .option('-c, --config <file>', 'the configuration of the server')
+    .option('-c, --config <file>', `the configuration of the server${usually}`)
     .option('--deep', 'read the whole index of every chain and compare it with its checksums')
     .option('--json', 'print one JSON object instead of a table')
     .addHelpText(
@@ -91,7 +99,7 @@ Exit code: 0 when it is done, 1 when it cannot be done.`
     .command('reset')
     .description('keep the index of a chain aside, so that the next server indexes the chain anew')
     .argument('<chainId>', 'the EVM chain', readChainId)
-    .option('-c, --config <file>', 'the configuration of the server')
+    .option('-c, --config <file>', `the configuration of the server${usually}`)
     .option('-y, --yes', 'ask nothing')
     .addHelpText(
       'after',

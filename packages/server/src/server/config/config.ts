@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { z } from 'zod'
 import { ConfigError } from '../../platform/errors.ts'
 import { applyPresets, type Config } from './applyPresets.ts'
@@ -31,23 +32,39 @@ export function parseProjects(projects: unknown): readonly Project[] {
   return parseProjectsOf({ projects }, new Map())
 }
 
+/** The configuration that `chain-data init` writes, and that is read in the working directory where no other is named. */
+export const usualConfigFile = 'chain-data.json'
+
 /**
  * Reads a configuration as `chain-data serve` does: the file if there is one, then the environment over it.
  *
- * @param file - JSON, or a JavaScript or TypeScript module whose default export is the same object.
+ * @param file - JSON, or a JavaScript or TypeScript module whose default export is the same object; absent:
+ *   `chain-data.json` of the working directory, where it is there.
  * @throws {ConfigError} the file cannot be read or the configuration is wrong.
  */
 export async function loadConfig(
   file: string | undefined,
   environment: Readonly<Record<string, string | undefined>> = process.env
 ): Promise<Config> {
-  const fromFile = file === undefined ? {} : await readConfigFile(file)
+  const found = file ?? findUsualFile()
+  const fromFile = found === undefined ? {} : await readConfigFile(found)
   const { input, sources } = applyEnvironment(fromFile, environment)
+  if (found === undefined && isRecord(input) && input.chains === undefined) {
+    throw new ConfigError(
+      `There is no ${usualConfigFile} in this folder, and the environment names no chain; expected one made by \`chain-data init\`, or another file by --config`
+    )
+  }
   return parse(input, sources)
+}
+
+function findUsualFile(): string | undefined {
+  return existsSync(usualConfigFile) ? usualConfigFile : undefined
 }
 
 /**
  * Reads only what a configuration says of projects, as `chain-data project` and a reload need it: the rest may be wrong.
+ *
+ * @param file - as of `loadConfig`.
  *
  * @throws {ConfigError} the file cannot be read, or what it says of projects is wrong.
  */
@@ -55,7 +72,8 @@ export async function loadProjects(
   file: string | undefined,
   environment: Readonly<Record<string, string | undefined>> = process.env
 ): Promise<{ readonly projects: readonly Project[]; readonly projectsFile: string | undefined }> {
-  const fromFile = file === undefined ? {} : await readConfigFile(file, String(Date.now()))
+  const found = file ?? findUsualFile()
+  const fromFile = found === undefined ? {} : await readConfigFile(found, String(Date.now()))
   const { input, sources } = applyEnvironment(fromFile, environment)
   const projects = parseProjectsOf(input, sources)
   const projectsFile = isRecord(input) ? (input.projectsFile ?? undefined) : undefined
