@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { formatOf } from '../../src/index/shared/format.ts'
 import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
-import { migrations } from '../../src/index/sqlite/schema.ts'
+import { indexTables } from '../../src/index/sqlite/schema.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
 import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '../../src/model/evm.ts'
 
@@ -39,10 +40,10 @@ export async function prepareDataset(
   print: (line: string) => void,
   figures: DatasetFigures = datasetFigures
 ): Promise<string> {
-  // An older store would have to be migrated, which a reader does not.
+  // A store of another format is refused.
   const size =
     figures === datasetFigures ? '' : `-${figures.ofWhale}-${figures.ofAccounts}-${figures.accounts}`
-  const name = `chain-data-bench-http-v${figures.version}${size}-schema${migrations.length}`
+  const name = `chain-data-bench-http-v${figures.version}${size}-format${formatOf(indexTables)}`
   const folder = fileURLToPath(new URL(`../../../../node_modules/.cache/${name}`, import.meta.url))
   if (existsSync(folder)) return folder
   print('  writing the data set, once')

@@ -18,6 +18,8 @@ export interface IndexedAccount {
   /** First block that counts, of the index or of what is older. */
   readonly from: number
   readonly to: number
+  /** First block of the index. */
+  readonly indexedFrom: number
   /** The sums begin after this block: the last one before the index, or the genesis block, which no transaction explains. */
   readonly openingHeight: number
   /** Of the index. */
@@ -89,16 +91,9 @@ export class Audit {
 
   /** All blocks that count were traced. Of older history only those are read that a node names. */
   get isTraced(): boolean {
-    return this.indexed.older === undefined && reachesDown(this.indexed.coverage.tracedFrom, this.indexed)
-  }
-
-  get isDetailed(): boolean {
-    return reachesDown(this.indexed.coverage.detailedFrom, this.indexed)
-  }
-
-  /** Operations, authorities and logs of failed transactions are indexed in all blocks that count. */
-  get knowsOperations(): boolean {
-    return reachesDown(this.indexed.coverage.operationsFrom, this.indexed)
+    const { coverage, openingHeight, from, older } = this.indexed
+    const { tracedFrom = Number.POSITIVE_INFINITY } = coverage
+    return older === undefined && tracedFrom <= Math.max(openingHeight + 1, from)
   }
 
   /** Checks whether another difference may be followed; adds one finding when not. */
@@ -136,15 +131,10 @@ export class Audit {
   knownAt(height: number): KnownOfBlock {
     const { older } = this.indexed
     if (older !== undefined && height < older.below) {
-      return { isTraced: older.isTraced, isDetailed: false, knowsOperations: true }
+      return { isTraced: older.isTraced, isDetailed: false }
     }
-    const never = Number.POSITIVE_INFINITY
-    const { tracedFrom = never, detailedFrom = never, operationsFrom = never } = this.indexed.coverage
-    return {
-      isTraced: tracedFrom <= height,
-      isDetailed: detailedFrom <= height,
-      knowsOperations: operationsFrom <= height
-    }
+    const { tracedFrom = Number.POSITIVE_INFINITY } = this.indexed.coverage
+    return { isTraced: tracedFrom <= height, isDetailed: true }
   }
 
   /** Reads a block again; what it has and the index lacks becomes a finding. */
@@ -199,26 +189,6 @@ export class Audit {
       ...(blockNumber !== undefined && { blockNumber })
     })
   }
-
-  operationsUnknown(): void {
-    this.findings.add({
-      kind: 'OPERATIONS_UNKNOWN',
-      message:
-        'Older blocks were indexed by a version that ignored operations, authorizations and logs of failed transactions.'
-    })
-  }
-
-  transfersUnknown(): void {
-    this.findings.add({
-      kind: 'TRANSFERS_UNKNOWN',
-      message:
-        'Older blocks were indexed by a version that did not keep token transfers and events of accounts.'
-    })
-  }
-}
-
-function reachesDown(height: number | undefined, { openingHeight, from, older }: IndexedAccount): boolean {
-  return height !== undefined && height <= (older?.below ?? Math.max(openingHeight + 1, from))
 }
 
 /** `failed` when one of them is, else `unprovable` when one is, else `proven`. */

@@ -41,18 +41,13 @@ export async function checkNative(audit: Audit, sentVerdict: CheckVerdict): Prom
  * paid, and nothing would show.
  */
 function judgeEqual(audit: Audit, sentVerdict: CheckVerdict): CheckVerdict {
-  if (audit.isTraced && audit.isDetailed) return 'proven'
+  if (audit.isTraced) return 'proven'
   const { sums } = audit.indexed
   const hasKey = sums.sent > 0
   const hasRunCode = audit.state.now.code !== 'none' || sums.authorizations.length > 0
-  if (audit.isDetailed && hasKey && !hasRunCode && sentVerdict === 'proven') return 'proven'
-  sayUnknown(audit)
+  if (hasKey && !hasRunCode && sentVerdict === 'proven') return 'proven'
+  audit.notTraced()
   return 'unprovable'
-}
-
-function sayUnknown(audit: Audit): void {
-  if (!audit.isTraced) audit.notTraced()
-  if (!audit.isDetailed) audit.transfersUnknown()
 }
 
 async function followBalance(
@@ -95,8 +90,8 @@ async function followBalance(
     kind: 'UNEXPLAINED_BALANCE',
     message: `The balance differs by ${difference} wei from all that is known since block ${openingHeight}.`
   })
-  if (!audit.isTraced || !audit.isDetailed) {
-    sayUnknown(audit)
+  if (!audit.isTraced) {
+    audit.notTraced()
     return 'unprovable'
   }
   // No examined block lacks anything: only a lost row can explain the rest.

@@ -17,10 +17,6 @@ export async function checkOperations(audit: Audit): Promise<OperationsResult> {
   if (operations === 0 && audit.state.now.code === 'none' && sums.authorizations.length === 0) {
     return { verdict: 'proven', operations }
   }
-  if (!audit.knowsOperations) {
-    audit.operationsUnknown()
-    return { verdict: 'unprovable', operations }
-  }
   const found = await audit.state.operations(Math.max(from, openingHeight + 1))
   if (found === undefined || sums.hasMoreOperations) {
     audit.findings.add({

@@ -40,19 +40,16 @@ export async function checkSent(audit: Audit): Promise<SentResult> {
 
 /** An account has the transactions that carried its valid authorizations in its history. */
 async function judgeCarriers(audit: Audit, seen: readonly Authorization[]): Promise<CheckVerdict> {
-  const { coverage, sums } = audit.indexed
-  const { operationsFrom = Number.POSITIVE_INFINITY } = coverage
+  const { sums } = audit.indexed
   const lost = seen.filter(({ blockNumber }) => !sums.setCodeBlocks.has(blockNumber))
-  const verdicts = lost.map(({ blockNumber }) => (blockNumber < operationsFrom ? 'unprovable' : 'failed'))
-  if (verdicts.includes('unprovable')) audit.operationsUnknown()
   for (const { blockNumber, nonce } of lost) {
-    if (blockNumber < operationsFrom || !audit.mayFollow()) continue
+    if (!audit.mayFollow()) continue
     const { missing } = await audit.examine(blockNumber)
     if (missing.some(({ kind }) => kind === 'MISSING_TRANSACTION')) continue
     const message = `The history lacks the transaction of block ${blockNumber} whose authorization used nonce ${nonce}.`
     audit.findings.add({ kind: 'MISSING_TRANSACTION', message, blockNumber, nonce })
   }
-  return worstOf(verdicts)
+  return lost.length > 0 ? 'failed' : 'proven'
 }
 
 /** An account that sent the transaction with nonce 0 had sent nothing before. */
@@ -253,7 +250,7 @@ async function followNonce(audit: Audit, nonce: bigint): Promise<NonceEnd> {
 /** By an authorization that was not kept, or by code of the account that created a contract. */
 function mayBeUsedOtherwise(audit: Audit): boolean {
   const { sums } = audit.indexed
-  return audit.state.now.code !== 'none' || sums.authorizations.length > 0 || !audit.isDetailed
+  return audit.state.now.code !== 'none' || sums.authorizations.length > 0
 }
 
 /** A contract has created more than the index knows of. */

@@ -73,10 +73,6 @@ async function checkToken(
   if (balance === undefined) return { ...result, ...judgeUnread(audit, indexVerdict, sums, state.balance) }
   if (opening === undefined) return { ...result, verdict: 'unprovable' }
   const difference = balance - opening - counted.received + counted.sent
-  if (!audit.isDetailed) {
-    audit.transfersUnknown()
-    return { ...result, verdict: 'unprovable' }
-  }
   if (difference === 0n) return { ...result, verdict: 'proven' }
   if (audit.indexed.account === zeroAddress) return { ...result, ...explained(indexVerdict, 'mint-and-burn') }
   const judged = await followToken(audit, indexVerdict, token, form, opening, difference)

@@ -36,13 +36,12 @@ export async function checkUnaltered(
   { parts, unknownEncoding, blocks }: HeaderChecking
 ): Promise<UnalteredResult> {
   const { heights } = audit.indexed.sums
-  const { rootsFrom, checkedFrom } = audit.indexed.coverage
+  const { rootsFrom } = audit.indexed.coverage
   const damages = damagesOf(audit.indexed)
   const damaged = new Set(damages.map(({ damage }) => damage.block))
-  const checksums = Math.max(0, heights.countFrom(checkedFrom) - damaged.size)
-  const atStoring = heights.countFrom(
-    rootsFrom === undefined || checkedFrom === undefined ? undefined : Math.max(rootsFrom, checkedFrom)
-  )
+  // Older history is in no index.
+  const checksums = Math.max(0, heights.countFrom(audit.indexed.indexedFrom) - damaged.size)
+  const atStoring = heights.countFrom(rootsFrom)
   const base = {
     blocks: heights.size,
     checksums,

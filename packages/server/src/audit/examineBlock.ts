@@ -27,8 +27,6 @@ export interface KnownOfBlock {
   readonly isTraced: boolean
   /** Events are kept. */
   readonly isDetailed: boolean
-  /** Operations, authorities and logs of failed transactions are indexed. */
-  readonly knowsOperations: boolean
 }
 
 /** The entries that the index has of an account in one block. */
@@ -42,7 +40,7 @@ export interface IndexedPart {
 /**
  * Finds everything that a block of the chain has of an account and the index does not have, and the reverse.
  *
- * @param known - what the index has of this block: what older versions did not keep is unknown, not missing.
+ * @param known - what the index has of this block: what it does not keep is unknown, not missing.
  * @remarks One pass over the history down to the block.
  */
 export async function examineBlock(
@@ -76,24 +74,24 @@ export function compareBlock(
 
 /**
  * Reports whether the index must have a transaction. It need not where only something makes the account a party that it does not
- * know of this block: an internal transfer in an untraced block; an operation, an authorization or the log of a failed
- * transaction in a block that an older version indexed; an authorization that could not be checked when the block was read again.
+ * know of this block: an internal transfer in an untraced block; an authorization that could not be checked when the block was read
+ * again.
  */
 function isParty(
   { transaction, parties, transfers = [], internal = [], operations = [] }: IndexedTransaction,
   account: Address,
   { hasUncheckedAuthorities = false }: IndexedBlock,
-  { isTraced, knowsOperations }: KnownOfBlock
+  { isTraced }: KnownOfBlock
 ): boolean {
   if (!parties.includes(account)) return false
-  const { from, to, contractAddress, status } = transaction
+  const { from, to, contractAddress } = transaction
   if ([from, to, contractAddress].includes(account)) return true
   const names = (moved: { readonly from: Address; readonly to: Address }) =>
     moved.from === account || moved.to === account
-  if (transfers.some(moved => !moved.isWrapping && names(moved))) return knowsOperations || status === 3
-  if (operations.some(({ sender }) => sender === account)) return knowsOperations
+  if (transfers.some(moved => !moved.isWrapping && names(moved))) return true
+  if (operations.some(({ sender }) => sender === account)) return true
   if (internal.some(names)) return isTraced
-  return knowsOperations && !hasUncheckedAuthorities
+  return !hasUncheckedAuthorities
 }
 
 export function eventsOf({ events = [] }: IndexedBlock, account: Address): readonly AccountEvent[] {
@@ -166,30 +164,23 @@ export function missingRecordMessage(blockNumber: number, index: number): string
   return `The index names transaction ${index} of block ${blockNumber} and has no record of it.`
 }
 
-/** As far as both know of it: what older versions did not store is unknown, not wrong. */
-function isSame(indexed: KnownTransaction, actual: KnownTransaction): boolean {
+/** Internal transfers are compared where both know them. */
+function isSame(indexed: KnownTransaction, actual: IndexedTransaction): boolean {
   const isInternalKnown = indexed.internal !== undefined && actual.internal !== undefined
   return (
     isSameTransaction(indexed.transaction, actual.transaction) &&
-    (indexed.transfers === undefined || asText(indexed.transfers) === asText(actual.transfers ?? [])) &&
-    (indexed.operations === undefined || asText(indexed.operations) === asText(actual.operations ?? [])) &&
+    asText(indexed.transfers) === asText(actual.transfers ?? []) &&
+    asText(indexed.operations) === asText(actual.operations ?? []) &&
     (!isInternalKnown || asText(indexed.internal) === asText(actual.internal))
   )
 }
-
-/** Fields that older versions did not store. */
-const laterFields = new Set(['maxFeePerBlobGas', 'blobVersionedHashes'])
 
 function isSameTransaction(indexed: ConfirmedTransaction, actual: ConfirmedTransaction): boolean {
   const [ofIndex, ofChain] = [indexed, actual].map(
     transaction => new Map(Object.entries(transaction).filter(([, value]) => value !== undefined))
   )
   const names = new Set([...(ofIndex?.keys() ?? []), ...(ofChain?.keys() ?? [])])
-  return [...names].every(
-    name =>
-      asText(ofIndex?.get(name)) === asText(ofChain?.get(name)) ||
-      (laterFields.has(name) && ofIndex?.has(name) === false)
-  )
+  return [...names].every(name => asText(ofIndex?.get(name)) === asText(ofChain?.get(name)))
 }
 
 function asText(value: unknown): string {

@@ -193,9 +193,7 @@ describe('certificates of random ledgers', () => {
           const lost = effective[place % Math.max(1, effective.length)]
           if (lost === undefined || (code === 'none' && paysInside(model))) return
           const coverage = {
-            detailedFrom: 0,
             countedFrom: 0,
-            operationsFrom: 0,
             ...(isTraced && { tracedFrom: 0 })
           }
           const certificate = await certify(model, {
@@ -282,7 +280,7 @@ function payments(
   )
 }
 
-const untraced = { detailedFrom: 0, countedFrom: 0, operationsFrom: 0, checkedFrom: 0 }
+const untraced = { countedFrom: 0 }
 
 describe('without traces', () => {
   test('an account that sends for itself and runs no code is proven by its balance', async () => {
@@ -339,14 +337,6 @@ describe('nonces', () => {
     const transactionHash = hashOf('transaction 2 1')
     const finding = expect.objectContaining({ kind: 'MISSING_TRANSACTION', transactionHash })
     expect(lost.findings).toContainEqual(finding)
-    // An older version did not index it: that it is not there proves nothing.
-    const coverage = { detailedFrom: 0, tracedFrom: 0, countedFrom: 0, operationsFrom: 3 }
-    const old = await certify(model, {
-      ...{ code: 'delegation', coverage },
-      removed: { transactions: [carrier] }
-    })
-    expect([old.sent.verdict, old.operations.verdict]).toEqual(['unprovable', 'unprovable'])
-    expect(old.findings).toContainEqual(expect.objectContaining({ kind: 'OPERATIONS_UNKNOWN' }))
   })
 
   test('one that strangers send again a thousand times does not crowd out the next', async () => {

@@ -71,7 +71,7 @@ export async function readIndexedAccount(
       return otherwise
     })
   return {
-    ...{ account, from: first, openingHeight, sums, ...(older && { older }) },
+    ...{ account, from: first, indexedFrom: from, openingHeight, sums, ...(older && { older }) },
     to: to.number,
     coverage: await snapshot.coverage(),
     recount: await read(snapshot.recount(account, { signal }), notCounted),

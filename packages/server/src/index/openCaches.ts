@@ -19,7 +19,7 @@ import type { SqliteDriver } from './sqlite/driver.ts'
  * database, which is asked at the first use. Both are made when missing; any number of servers may share them.
  *
  * @param options.driver - of SQLite; replaced in tests.
- * @returns a cache that remembers nothing where a file is damaged, locked, or made by a newer program. Where a database is
+ * @returns a cache that remembers nothing where a file is damaged, locked, or made by another build. Where a database is
  *   away, what is saved waits in memory, bounded; where it refuses, the cache gives up. All of it is logged once, and never
  *   thrown.
  */
@@ -135,7 +135,7 @@ export function openDeepHistoryCaches(
 }
 
 /**
- * Replaces a cache when it refuses for good: a database user without rights, a newer schema, a damaged file. A cache that is
+ * Replaces a cache when it refuses for good: a database user without rights, another format, a damaged file. A cache that is
  * only out of reach for the moment is not replaced.
  * @param openOther - called once, when it is needed.
  */

@@ -13,7 +13,7 @@ export interface StoreReaders {
   /**
    * Opens the index of one chain, next to its writer wherever that runs. It need not exist yet: snapshots are empty until it
    * does.
-   * @throws {StoreError} the engine cannot be used, or the index was made by a newer program.
+   * @throws {StoreError} the engine cannot be used, or the index was made by another build.
    */
   open(chainId: number): Promise<StoreReader>
   /** After the readers: ends what they shared. */
@@ -70,7 +70,7 @@ export function createChainReaders(
 
 /**
  * Opens the index of one chain for reading, with connections of its own; for all chains of a server see `createChainReaders`.
- * @throws {StoreError} the engine cannot be used, or the index was made by a newer program.
+ * @throws {StoreError} the engine cannot be used, or the index was made by another build.
  */
 export async function openStoreReader(
   location: StoreLocation,

@@ -23,7 +23,7 @@ export interface StoreWriterOptions {
 /**
  * Opens the index of one chain for writing, with the engine of `location`; makes it when it is missing.
  * @throws {StoreInUseError} another writer has it.
- * @throws {StoreError} it holds another chain, its schema is newer than this program, or the engine refuses.
+ * @throws {StoreError} it holds another chain, its format is that of another build, or the engine refuses.
  * @remarks Only the engine that is used is loaded: threads stay small.
  */
 export async function openStoreWriter(

@@ -35,9 +35,9 @@ export function describeCause(failure: unknown): string | undefined {
   if (failure instanceof StoreUnavailableError) {
     return "The database of the chain's index cannot be reached at the moment. Try again."
   }
-  // The servers of the newer version can read it, and the same call may come to one of them next.
-  if (failure instanceof StoreError && failure.context.storedVersion !== undefined) {
-    return "The chain's index is one of a newer version of this server: this one has to be upgraded."
+  // Servers of the other build can read it, and the same call may come to one of them next.
+  if (failure instanceof StoreError && failure.context.expectedFormat !== undefined) {
+    return "The chain's index was written by another build of this server: its host has to begin it anew, or to run that build."
   }
   return undefined
 }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { connect } from '../../src/index/postgres/driver.ts'
 import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { migrations } from '../../src/index/postgres/schema.ts'
 import { readServerFacts } from '../../src/index/postgres/serverFacts.ts'
 import { buildChain, people } from '../../src/index/test/buildChain.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
@@ -165,17 +164,4 @@ test('a commit that loses its connection to the node stores nothing, and can be 
   await commitChain(writer, blocks.slice(5))
   await writer.close()
   expect(await historyOf(4)).toEqual(expectedHistory(blocks, alice))
-})
-
-test('a later step of the schema runs on tables that are on a node', async () => {
-  const name = 'chain_data_1'
-  // Takes the newest step back, and carries it out again.
-  await queryOnce(
-    url,
-    `DROP TABLE ${name}.key_part`,
-    `DELETE FROM ${name}.migration WHERE version = ${migrations.length}`
-  )
-  const writer = await open(1)
-  expect((await writer.state()).head).toEqual(blocks.at(-1)?.ref)
-  await writer.close()
 })

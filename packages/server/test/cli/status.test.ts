@@ -286,7 +286,7 @@ describe('two servers over one store', () => {
   })
 })
 
-it('a store of a newer program is refused at the start, with both versions and exit code 1', async context => {
+it('a store of another build is refused at the start, with both formats and exit code 1', async context => {
   const { folder, configure, start, ask, serve } = await openPlace(context)
   const file = await configure()
   const server = await serve(file)
@@ -294,15 +294,15 @@ it('a store of a newer program is refused at the start, with both versions and e
   expect(await server.ended).toBe(0)
   const path = chainFiles(join(folder, 'store'), 31337).database
   const connection = loadSqliteDriver().open(path, { busyTimeoutMs: 1_000 })
-  connection.exec("INSERT INTO migration VALUES (99, 'from the future', 'x')")
+  connection.exec('PRAGMA user_version = 7')
   connection.close()
   const refused = start('serve', '--config', file)
   expect(await refused.ended).toBe(1)
   expect(refused.stderr()).toMatch(
-    /^chain 31337: the store has schema version 99, this program knows versions up to \d+: run the newer program/
+    /^chain 31337: the store evm-31337.sqlite was written by another build: its format is 7, .*format \d+\. Begin it anew with `chain-data reset 31337`/
   )
   expect(refused.stdout()).toBe('')
   const { code, stdout } = await ask(file)
   expect(code).toBe(1)
-  expect(stdout).toMatch(/schema version 99/)
+  expect(stdout).toMatch(/its format is 7/)
 })

@@ -34,9 +34,7 @@ const siblings: readonly Siblings[] = [
       {
         why: 'Rows of SQLite are compared with their checksums here, those of PostgreSQL by the database',
         files: [
-          ...['blockRows', 'poolRow', 'reorged', 'sealOldRows', 'sealedRows'].map(
-            name => `sqlite/${name}.ts`
-          ),
+          ...['blockRows', 'poolRow', 'reorged', 'sealedRows'].map(name => `sqlite/${name}.ts`),
           'postgres/judged.ts'
         ]
       },

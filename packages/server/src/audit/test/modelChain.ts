@@ -214,10 +214,7 @@ export function snapshotOf(
   account: Address,
   options: { readonly removed?: Removed; readonly coverage?: IndexCoverage; readonly recount?: Recount } = {}
 ): Snapshot {
-  const {
-    removed = {},
-    coverage = { detailedFrom: 0, tracedFrom: 0, countedFrom: 0, operationsFrom: 0, checkedFrom: 0 }
-  } = options
+  const { removed = {}, coverage = { tracedFrom: 0, countedFrom: 0 } } = options
   const { recount = { isComplete: true, missing: [], unresolved: 0 } } = options
   const isTraced = coverage.tracedFrom !== undefined
   const isRemoved = ({ blockNumber, index }: { blockNumber: number; index: number }) =>

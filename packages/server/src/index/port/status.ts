@@ -37,20 +37,14 @@ export interface IndexMarks {
 }
 
 /**
- * Heights from which on the index knows more of its blocks than their transactions. Each holds up to the head; absent: not
- * even for the newest block.
+ * Heights from which on the index knows more of its blocks than it has to. Each holds up to the head; absent: not even for the
+ * newest block.
  */
 export interface IndexCoverage {
-  /** Records hold the token transfers of their transactions, and account events are stored. */
-  readonly detailedFrom?: number
   /** Blocks are traced: internal transfers are in the records, and their parties in the address index. */
   readonly tracedFrom?: number
-  /** Senders of operations, authorities of authorizations and logs of failed transactions are indexed. */
-  readonly operationsFrom?: number
   /** Rows of the address index were counted when they were written, so that a lost row is noticed. */
   readonly countedFrom?: number
-  /** Records, blocks and account events have checksums. What an earlier version stored below has none. */
-  readonly checkedFrom?: number
   /** Blocks were held against their headers when they were stored, as far as the encoding of the chain is known. */
   readonly rootsFrom?: number
 }

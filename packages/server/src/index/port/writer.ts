@@ -21,8 +21,6 @@ export interface WriterState extends IndexMarks {
   readonly head?: BlockRef
   /** First block this index covers; set once, by the first commit. */
   readonly indexedFrom?: number
-  /** First block from which on everything that is stored has checksums; absent: not even the newest block has. */
-  readonly checkedFrom?: number
 }
 
 /**
@@ -68,8 +66,7 @@ export interface StoreWriter {
   prependBlocks(blocks: PackedBlocks): Promise<void>
   /**
    * Replaces all that is stored of one block by `block`, which was fetched and verified anew, in ONE transaction. The rest of
-   * the index stays as it is, marks and row checksums included. Coverage grows by a block that lies right below it, so that
-   * an index of an older version is upgraded by replacing its blocks, newest first.
+   * the index stays as it is, marks and row checksums included.
    * @param block - the one block, in the form in which it was committed: traced if it was.
    * @param damage - the damage that was met in it: a row under a wrong key is removed too.
    * @throws {StoreError} `block` has fewer details than the stored one is known to have.

@@ -1,5 +1,5 @@
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
-import type { Migration } from '../shared/checkMigrations.ts'
+import { cacheStore } from '../shared/format.ts'
 import {
   type ClientBase,
   connect,
@@ -9,13 +9,13 @@ import {
   type Purpose,
   toStoreError
 } from './driver.ts'
-import { migrate } from './migrate.ts'
+import { makeTables } from './makeTables.ts'
 
 /** Schema of a cache of all chains; nothing else is in it. */
 export interface CacheSchema {
   readonly schema: string
-  /** Steps from an empty schema to today's tables, by the rules of the index's own. */
-  readonly migrations: readonly Migration[]
+  /** Makes its tables. */
+  readonly tables: string
   readonly purpose: Purpose
   readonly connections: number
   readonly timeouts: { readonly connectionTimeoutMillis: number; readonly query_timeout?: number }
@@ -27,7 +27,7 @@ export interface CacheSchema {
  * @param url - never logged: it may hold a password.
  */
 export function openCacheDatabase(url: string, cache: CacheSchema): CacheDatabase {
-  const { schema, migrations, purpose, connections: max, timeouts } = cache
+  const { schema, tables, purpose, connections: max, timeouts } = cache
   const idle = { idleTimeoutMillis: 30_000, allowExitOnIdle: true }
   const pool = new Pool({ ...connectionConfig(url, purpose), max, ...timeouts, ...idle })
   // Of idle connections; those in use fail with their query.
@@ -51,7 +51,7 @@ export function openCacheDatabase(url: string, cache: CacheSchema): CacheDatabas
   async function makeSchema(): Promise<void> {
     const client = await connect(url, purpose)
     try {
-      await migrate(client, schema, migrations)
+      await makeTables(client, schema, tables, cacheStore(schema))
     } finally {
       drop(client)
     }
@@ -107,114 +107,96 @@ function toParameter(value: Statement['values'][number]): unknown {
 export const metadataSchema: CacheSchema = {
   ...{ schema: 'chain_data_metadata', purpose: 'metadata', connections: 2 },
   timeouts: { connectionTimeoutMillis: 2_000, query_timeout: 2_000 },
-  migrations: [
-    {
-      version: 1,
-      name: 'metadata cache',
-      sql: `
-      -- key: SHA-256 of the address. kind: 1 content address, 2 URL. Times in milliseconds.
-      CREATE TABLE document (
-        id bigint GENERATED ALWAYS AS IDENTITY,
-        key bytea PRIMARY KEY,
-        kind smallint NOT NULL,
-        used_at bigint NOT NULL,
-        weight bigint NOT NULL,
-        fetched_at bigint,
-        is_proven boolean NOT NULL,
-        failures integer NOT NULL,
-        failed_at bigint,
-        body bytea
-      );
-      CREATE INDEX document_used ON document (kind, used_at, id);
+  tables: `
+    -- key: SHA-256 of the address. kind: 1 content address, 2 URL. Times in milliseconds.
+    CREATE TABLE document (
+      id bigint GENERATED ALWAYS AS IDENTITY,
+      key bytea PRIMARY KEY,
+      kind smallint NOT NULL,
+      used_at bigint NOT NULL,
+      weight bigint NOT NULL,
+      fetched_at bigint,
+      is_proven boolean NOT NULL,
+      failures integer NOT NULL,
+      failed_at bigint,
+      -- CRC-32 of the document and of its failures, each with the key
+      document_sum integer,
+      failure_sum integer,
+      body bytea
+    );
+    CREATE INDEX document_used ON document (kind, used_at, id);
 
-      -- Kept by the trigger, so that nobody has to add up a large table. Whoever writes holds a lock of the whole cache.
-      CREATE TABLE usage (kind smallint PRIMARY KEY, weight bigint NOT NULL) WITH (fillfactor = 50);
-      INSERT INTO usage VALUES (1, 0), (2, 0);
-      CREATE FUNCTION weigh_document() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-      BEGIN
-        IF TG_OP <> 'INSERT' THEN
-          UPDATE usage SET weight = weight - OLD.weight WHERE kind = OLD.kind;
-        END IF;
-        IF TG_OP <> 'DELETE' THEN
-          UPDATE usage SET weight = weight + NEW.weight WHERE kind = NEW.kind;
-        END IF;
-        RETURN NULL;
-      END
-      $$;
-      CREATE TRIGGER document_weighed AFTER INSERT OR DELETE OR UPDATE OF weight, kind ON document
-        FOR EACH ROW EXECUTE FUNCTION weigh_document();
-    `
-    },
-    {
-      version: 2,
-      name: 'checksums of documents',
-      sql: `
-      -- CRC-32 of the document and of its failures, each with the key. A document of an older program has none: it is fetched again.
-      ALTER TABLE document ADD COLUMN document_sum integer;
-      ALTER TABLE document ADD COLUMN failure_sum integer;
-    `
-    }
-  ]
+    -- Kept by the trigger, so that nobody has to add up a large table. Whoever writes holds a lock of the whole cache.
+    CREATE TABLE usage (kind smallint PRIMARY KEY, weight bigint NOT NULL) WITH (fillfactor = 50);
+    INSERT INTO usage VALUES (1, 0), (2, 0);
+    CREATE FUNCTION weigh_document() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+    BEGIN
+      IF TG_OP <> 'INSERT' THEN
+        UPDATE usage SET weight = weight - OLD.weight WHERE kind = OLD.kind;
+      END IF;
+      IF TG_OP <> 'DELETE' THEN
+        UPDATE usage SET weight = weight + NEW.weight WHERE kind = NEW.kind;
+      END IF;
+      RETURN NULL;
+    END
+    $$;
+    CREATE TRIGGER document_weighed AFTER INSERT OR DELETE OR UPDATE OF weight, kind ON document
+      FOR EACH ROW EXECUTE FUNCTION weigh_document();
+  `
 }
 
 /** History older than the indexes of a database. */
 export const deepHistorySchema: CacheSchema = {
   ...{ schema: 'chain_data_deep', purpose: 'deep', connections: 4 },
   timeouts: { connectionTimeoutMillis: 5_000 },
-  migrations: [
-    {
-      version: 1,
-      name: 'deep history cache',
-      sql: `
-      -- Everything from records_from and candidates_from up to the anchor, the first block of the index, is known.
-      -- Ids are never used again, so that a reader notices when its account has left and come back.
-      -- from_state: the gaps of its records, as bits. oldest_tx: lowest transaction that is known, NULL: none. held_sum: CRC-32 of
-      -- all candidates, added up. sum: CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
-      CREATE TABLE account (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        chain bigint NOT NULL,
-        address bytea NOT NULL,
-        anchor_number bigint NOT NULL,
-        anchor_hash bytea NOT NULL,
-        records_from bigint NOT NULL,
-        candidates_from bigint NOT NULL,
-        used_at bigint NOT NULL,
-        weight bigint NOT NULL,
-        from_state smallint NOT NULL DEFAULT 0,
-        oldest_tx bigint,
-        held_sum bigint NOT NULL DEFAULT 0,
-        sum integer,
-        UNIQUE (chain, address)
-      );
-      CREATE INDEX account_used ON account (chain, used_at, id);
-      CREATE TABLE record (
-        account bigint NOT NULL, tx bigint NOT NULL, hash bytea NOT NULL, rec bytea NOT NULL, sum integer,
-        PRIMARY KEY (account, tx)
-      );
-      CREATE INDEX record_hash ON record USING hash (hash);
-      CREATE TABLE candidate (account bigint NOT NULL, held bytea NOT NULL, PRIMARY KEY (account, held));
+  tables: `
+    -- Everything from records_from and candidates_from up to the anchor, the first block of the index, is known.
+    -- Ids are never used again, so that a reader notices when its account has left and come back.
+    -- from_state: the gaps of its records, as bits. oldest_tx: lowest transaction that is known, NULL: none. held_sum: CRC-32 of
+    -- all candidates, added up. sum: CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
+    CREATE TABLE account (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      chain bigint NOT NULL,
+      address bytea NOT NULL,
+      anchor_number bigint NOT NULL,
+      anchor_hash bytea NOT NULL,
+      records_from bigint NOT NULL,
+      candidates_from bigint NOT NULL,
+      used_at bigint NOT NULL,
+      weight bigint NOT NULL,
+      from_state smallint NOT NULL DEFAULT 0,
+      oldest_tx bigint,
+      held_sum bigint NOT NULL DEFAULT 0,
+      sum integer,
+      UNIQUE (chain, address)
+    );
+    CREATE INDEX account_used ON account (chain, used_at, id);
+    CREATE TABLE record (
+      account bigint NOT NULL, tx bigint NOT NULL, hash bytea NOT NULL, rec bytea NOT NULL, sum integer,
+      PRIMARY KEY (account, tx)
+    );
+    CREATE INDEX record_hash ON record USING hash (hash);
+    CREATE TABLE candidate (account bigint NOT NULL, held bytea NOT NULL, PRIMARY KEY (account, held));
 
-      -- Accounts that have left; their rows are removed some at a time.
-      CREATE TABLE dropped (account bigint PRIMARY KEY);
-      -- Kept by the trigger, so that nobody has to add up a large table. Whoever writes holds a lock of the chain's cache.
-      CREATE TABLE usage (chain bigint PRIMARY KEY, weight bigint NOT NULL);
-      CREATE FUNCTION weigh_account() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-      BEGIN
-        IF TG_OP = 'DELETE' THEN
-          INSERT INTO dropped VALUES (OLD.id);
-          UPDATE usage SET weight = weight - OLD.weight WHERE chain = OLD.chain;
-        ELSIF TG_OP = 'UPDATE' THEN
-          UPDATE usage SET weight = weight + NEW.weight - OLD.weight WHERE chain = NEW.chain;
-        ELSE
-          INSERT INTO usage AS kept VALUES (NEW.chain, NEW.weight)
-            ON CONFLICT (chain) DO UPDATE SET weight = kept.weight + NEW.weight;
-        END IF;
-        RETURN NULL;
-      END
-      $$;
-      CREATE TRIGGER account_weighed AFTER INSERT OR DELETE OR UPDATE OF weight ON account
-        FOR EACH ROW EXECUTE FUNCTION weigh_account();
-    `
-    }
-  ]
+    -- Accounts that have left; their rows are removed some at a time.
+    CREATE TABLE dropped (account bigint PRIMARY KEY);
+    -- Kept by the trigger, so that nobody has to add up a large table. Whoever writes holds a lock of the chain's cache.
+    CREATE TABLE usage (chain bigint PRIMARY KEY, weight bigint NOT NULL);
+    CREATE FUNCTION weigh_account() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+    BEGIN
+      IF TG_OP = 'DELETE' THEN
+        INSERT INTO dropped VALUES (OLD.id);
+        UPDATE usage SET weight = weight - OLD.weight WHERE chain = OLD.chain;
+      ELSIF TG_OP = 'UPDATE' THEN
+        UPDATE usage SET weight = weight + NEW.weight - OLD.weight WHERE chain = NEW.chain;
+      ELSE
+        INSERT INTO usage AS kept VALUES (NEW.chain, NEW.weight)
+          ON CONFLICT (chain) DO UPDATE SET weight = kept.weight + NEW.weight;
+      END IF;
+      RETURN NULL;
+    END
+    $$;
+    CREATE TRIGGER account_weighed AFTER INSERT OR DELETE OR UPDATE OF weight ON account
+      FOR EACH ROW EXECUTE FUNCTION weigh_account();
+  `
 }

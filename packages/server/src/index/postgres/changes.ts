@@ -41,7 +41,7 @@ export function createLogRows(session: WriterSession, chainId: number): LogRows 
         `SELECT *, ${isSound(chainId, 'change_log')} AS "isSound" FROM change_log
          WHERE entry = ANY (${bigintsLiteral(entries)}) ORDER BY entry`
       )
-      return rows.map(row => requireSound({}, row, { part: 'change' }).rec)
+      return rows.map(row => requireSound(row, { part: 'change' }).rec)
     }
   }
 }

@@ -1,19 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../../../test/support/startPostgres.ts'
-import { unsealed } from '../../../test/upgrades/oldStores.ts'
 import type { Address } from '../../model/evm.ts'
 import type { StoreReader } from '../port/store.ts'
 import type { StoreWriter } from '../port/writer.ts'
 import { buildChain, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
-import { expectedHistory } from '../test/expectedHistory.ts'
 import { openOwnPostgresReader } from '../test/openOwnPostgresReader.ts'
-import { readCoverage, readHistory, withSnapshot } from '../test/readAll.ts'
+import { readCoverage, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import type { Client } from './driver.ts'
 import { connect } from './driver.ts'
 import { openPostgresWriter } from './openWriter.ts'
-import { chainSchema, migrations } from './schema.ts'
+import { chainSchema } from './schema.ts'
 
 const [alice = '0x', bob = '0x']: readonly Address[] = people
 const blocks = buildChain(Array.from({ length: 8 }, (_, i) => [{ name: `tx ${i}`, parties: [alice, bob] }]))
@@ -42,57 +40,6 @@ const openWriter = async (): Promise<StoreWriter> => {
   return writer
 }
 const recount = (address: Address) => withSnapshot(reader, snapshot => snapshot.recount(address))
-const loseRow = (blockNumber: number) =>
-  other.query('DELETE FROM address_tx WHERE tx_id = $1 AND address = $2', [
-    blockNumber * 65_536,
-    Buffer.from(alice.slice(2), 'hex')
-  ])
-
-/** As the version before this one left it. */
-async function downgrade(): Promise<void> {
-  expect(migrations).toHaveLength(10)
-  await other.query(`${unsealed}; DROP FUNCTION require_term; DROP TABLE account_event, tally, change_log, directory, key_part; DELETE FROM migration WHERE version >= 2;
-    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from,
-      DROP COLUMN roots_from, DROP COLUMN changes_log, DROP COLUMN changes_from, DROP COLUMN changes_to, DROP COLUMN directory_from, DROP COLUMN directory_end;
-    ALTER TABLE writer_report DROP COLUMN head_seconds`)
-}
-
-test('an index of the version before is kept, says that it does not know, and knows of what comes after', async () => {
-  const old = await openWriter()
-  await commitChain(old, blocks.slice(0, 5))
-  await old.close()
-  await downgrade()
-  // Until its writer has brought it to this version, nothing of it is known.
-  expect(await withSnapshot(reader, snapshot => snapshot.indexedRange())).toBeUndefined()
-  expect(await readCoverage(reader)).toEqual({})
-  const writer = await openWriter()
-  const history = () => withSnapshot(reader, snapshot => readHistory(snapshot, alice))
-  expect(await history()).toStrictEqual(expectedHistory(blocks.slice(0, 5), alice))
-  expect(await readCoverage(reader)).toEqual({})
-  await loseRow(1)
-  expect(await recount(alice)).toEqual(nothingLost)
-  await commitChain(writer, blocks.slice(5))
-  expect(await readCoverage(reader)).toEqual({
-    detailedFrom: 5,
-    countedFrom: 5,
-    operationsFrom: 5,
-    checkedFrom: 5
-  })
-  expect(await recount(alice)).toEqual(nothingLost)
-  await loseRow(6)
-  expect(await recount(alice)).toMatchObject({ missing: [{ blockNumber: 6, index: 0 }] })
-  // Its undo data name rows that were never counted.
-  await writer.rollbackTo(blocks[2]!.ref)
-  expect(await readCoverage(reader)).toEqual({})
-  await commitChain(writer, blocks.slice(3))
-  expect(await readCoverage(reader)).toEqual({
-    detailedFrom: 3,
-    countedFrom: 3,
-    operationsFrom: 3,
-    checkedFrom: 3
-  })
-  for (const address of [alice, bob]) expect(await recount(address)).toEqual(nothingLost)
-})
 
 test('what a writer counts comes from the store when it takes over, and after each failure', async () => {
   const writer = await openWriter()
@@ -113,10 +60,7 @@ test('what a writer counts comes from the store when it takes over, and after ea
   await commitChain(next, blocks.slice(5))
   expect(await recount(alice)).toEqual(nothingLost)
   expect(await readCoverage(reader)).toEqual({
-    detailedFrom: 0,
-    countedFrom: 0,
-    operationsFrom: 0,
-    checkedFrom: 0
+    countedFrom: 0
   })
 })
 

@@ -145,7 +145,7 @@ async function facts(sql: string): Promise<string> {
 test.each([
   ['meta', 'lost', 'DELETE FROM meta', 'refused, not proven, found'],
   ['meta', 'altered', 'UPDATE meta SET indexed_from = 1', 'refused, not proven, found'],
-  ['migration', 'lost', 'DELETE FROM migration WHERE version = 10', 'refused, not proven, found'],
+  ['store_format', 'lost', 'DELETE FROM store_format', 'refused, not proven, found'],
   ['block', 'lost', 'DELETE FROM block WHERE number = 12', 'refused, not proven, found'],
   [
     'block',

@@ -2,7 +2,7 @@ import type { Address } from '../../model/evm.ts'
 import { IndexDamagedError } from '../../platform/errors.ts'
 import type { AuditedChunk, MissingPart } from '../port/audit.ts'
 import { decodeDetailed } from '../record/details.ts'
-import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.ts'
+import { checkRecords, splitAltered } from '../record/recordSums.ts'
 import { toPosition } from '../record/transactionId.ts'
 import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
@@ -236,12 +236,10 @@ function recordsWithout(
 
 /**
  * Checks whether a transaction has an account among its parties, as far as its record says.
- * @returns true also where an older version stored the record without all its details.
  */
 export function mayBeParty(account: Address, { id, record }: NamedRecord): boolean {
   return decodeDetailed({ ids: [id], bytes: record }).every(({ transaction, details }) => {
     const { transfers, internal = [], operations } = details
-    if (transfers === undefined || operations === undefined) return true
     return [
       ...[transaction.from, transaction.to, transaction.contractAddress],
       ...[...transfers, ...internal].flatMap(({ from, to }) => [from, to]),
@@ -275,7 +273,7 @@ export function toPartitions(
  * @throws {StoreError} a record is missing.
  */
 export function toStretch(
-  rule: SumRule,
+  chainId: number,
   address: Uint8Array,
   { ids: idBytes, bytes, lengths: lengthBytes, missing }: Row = {}
 ): (Stretch & { readonly doubtful: readonly NamedRecord[] }) | undefined {
@@ -286,7 +284,7 @@ export function toStretch(
     throw missingRecord(Number(missing))
   }
   const lengths = toLengths(lengthBytes)
-  checkRecords(rule, ids, bytes, lengths)
+  checkRecords(chainId, ids, bytes, lengths)
   const doubtful = recordsWithout(address, ids, bytes, lengths)
   return { chunk: { ids, bytes, missing: [] }, rows: ids.length, lastId, doubtful }
 }
@@ -296,7 +294,7 @@ export function toStretch(
  * themselves, so that it cannot be missing where its record is there.
  */
 export function toAuditedStretch(
-  rule: SumRule,
+  chainId: number,
   { ids, bytes, lengths, withoutRecord, withoutBlock, inAlteredBlock }: Row = {}
 ): Stretch | undefined {
   const named = toNumbers(ids)
@@ -305,7 +303,7 @@ export function toAuditedStretch(
   const [recordless, blockless] = [new Set(toNumbers(withoutRecord)), new Set(toNumbers(withoutBlock))]
   const found = named.filter(id => !recordless.has(id))
   const records = Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0)
-  const sound = splitAltered(rule, found, records, toLengths(lengths))
+  const sound = splitAltered(chainId, found, records, toLengths(lengths))
   const altered = new Set(sound.altered)
   const inAltered = new Set(toNumbers(inAlteredBlock))
   const missing = named.flatMap((id): MissingPart[] =>

@@ -1,5 +1,4 @@
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
-import type { SumRule } from '../record/recordSums.ts'
 import { sqlStateOf } from './driver.ts'
 
 /** A row whose checksum the database has compared; null: it has none. */
@@ -33,17 +32,9 @@ export function isSound(
   return `${alias}.sum = ${schema}row_sum('${chainId}', '${table}', to_jsonb(${alias}))`
 }
 
-/**
- * Requires that a row is what was written. Only a row of an old block may lack a checksum.
- * @throws {IndexDamagedError} it is not.
- */
-export function requireSound<T extends Judged>(
-  { checkedFrom = Number.POSITIVE_INFINITY }: Pick<SumRule, 'checkedFrom'>,
-  row: T,
-  damage: Damage
-): T {
-  const isOld = row.isSound === null && (damage.block ?? Number.POSITIVE_INFINITY) < checkedFrom
-  if (row.isSound === true || isOld) return row
+/** Requires that a row is what was written. @throws {IndexDamagedError} it is not. */
+export function requireSound<T extends Judged>(row: T, damage: Damage): T {
+  if (row.isSound === true) return row
   throw new IndexDamagedError(damage, row.isSound === null ? 'it has no checksum' : 'its checksum differs')
 }
 
@@ -53,13 +44,12 @@ export function requireSound<T extends Judged>(
  * @throws {IndexDamagedError} it is not.
  */
 export function requireBlock<T extends Judged & { readonly number: number | null }>(
-  rule: Pick<SumRule, 'checkedFrom'>,
   row: T | undefined,
   block: number
 ): T {
   const damage = { part: 'block', block } as const
   if (row === undefined || row.number === null) throw new IndexDamagedError(damage, 'it is missing')
-  return requireSound(rule, row, damage)
+  return requireSound(row, damage)
 }
 
 /** What `seal_row` raises: the writer was about to change a damaged row. */

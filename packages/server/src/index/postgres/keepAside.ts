@@ -67,7 +67,7 @@ export async function keepAside(client: Client, chainId: number): Promise<void> 
       if (await renameWithin(client, schema, aside, waitMs)) return
       await client.query(
         `SELECT pg_terminate_backend(pid) FROM pg_locks
-         WHERE relation = '${schema}.meta'::regclass AND granted AND pid <> pg_backend_pid()`
+         WHERE relation = to_regclass('${schema}.meta') AND granted AND pid <> pg_backend_pid()`
       )
     }
     throw new StoreUnavailableError(`the schema ${schema} is being read, and cannot be renamed at the moment`)
@@ -86,7 +86,9 @@ async function renameWithin(client: Client, schema: string, aside: string, waitM
   try {
     await client.query(`BEGIN; SET LOCAL lock_timeout = ${waitMs}`)
     // Each in a text of its own: Citus sends it on to the nodes.
-    await client.query(`LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE`)
+    const meta = await client.query(`SELECT FROM pg_class WHERE oid = to_regclass('${schema}.meta')`)
+    // What is no index has no such table, and no snapshots.
+    if (meta.rowCount === 1) await client.query(`LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE`)
     await client.query(`ALTER SCHEMA ${schema} RENAME TO ${aside}`)
     await client.query('COMMIT')
     return true

@@ -33,7 +33,7 @@ const behindMs = 250
  * has shown already, is passed over for the primary; what a replica does not know is asked of the primary.
  *
  * @param pool - connections that are shared with other chains; the caller closes it after its readers.
- * @throws {StoreError} the index was made by a newer program, or the database refuses. That it is away for the moment is
+ * @throws {StoreError} the index was made by another build, or the database refuses. That it is away for the moment is
  *   reported by the reads.
  */
 export async function openPostgresReader(

@@ -8,14 +8,15 @@ import { createTestDatabase, isOnCitus } from '../../../test/support/startPostgr
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { StoreInUseError } from '../port/writer.ts'
+import { chainStore } from '../shared/format.ts'
 import { buildChain, people, poolTransaction } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import type { Client } from './driver.ts'
 import { connect } from './driver.ts'
-import { migrate } from './migrate.ts'
+import { makeTables } from './makeTables.ts'
 import { openPostgresWriter, type PostgresWriterOptions } from './openWriter.ts'
-import { chainSchema, migrations } from './schema.ts'
+import { chainSchema, indexTables } from './schema.ts'
 
 const { chainId } = testIdentity
 const schema = chainSchema(chainId)
@@ -338,29 +339,6 @@ describe('a server that says nothing', () => {
 })
 
 describe('what is refused', () => {
-  test('a schema newer than the program, both versions named', async () => {
-    await (await openWriter()).close()
-    const newer = migrations.length + 1
-    await other.query(`INSERT INTO migration VALUES (${newer}, 'from the future', 'x')`)
-    await expect(openWriter()).rejects.toThrow(
-      new RegExp(`schema version ${newer}.*versions up to ${migrations.length}`)
-    )
-  })
-
-  test('a schema step that another program made differently', async () => {
-    await (await openWriter()).close()
-    await other.query("UPDATE migration SET checksum = 'other'")
-    await expect(openWriter()).rejects.toThrow(/schema step 1 .* made by another program/)
-  })
-
-  test('a schema of something else, which is left alone', async () => {
-    await other.query(`CREATE SCHEMA ${schema}; CREATE TABLE recipes (name text)`)
-    await expect(openWriter()).rejects.toThrow(/holds something else/)
-    expect(
-      await one(`SELECT count(*)::int FROM pg_class WHERE relnamespace = '${schema}'::regnamespace`)
-    ).toBe(1)
-  })
-
   test('a schema of another chain under this name, both chains named', async () => {
     await (await openWriter()).close()
     await other.query(`ALTER SCHEMA ${schema} RENAME TO chain_data_1`)
@@ -426,7 +404,8 @@ describe('what is refused', () => {
 
 test('two processes that make the schema at once both find it made', async () => {
   const clients = await Promise.all([1, 2, 3].map(() => connect(url, 'writer')))
-  await Promise.all(clients.map(client => migrate(client, 'chain_data_7', migrations)))
+  const store = chainStore(7, 'chain_data_7')
+  await Promise.all(clients.map(client => makeTables(client, 'chain_data_7', indexTables, store)))
   for (const client of clients) await client.end()
-  expect(await one('SELECT count(*)::int FROM chain_data_7.migration')).toBe(migrations.length)
+  expect(await one('SELECT count(*)::int FROM chain_data_7.store_format')).toBe(1)
 })

@@ -2,6 +2,7 @@ import type { ChainIdentity } from '../port/status.ts'
 import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import { defaultLogLayout } from '../shared/ChangeLog.ts'
+import { chainStore } from '../shared/format.ts'
 import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
 import { distribute } from './citus.ts'
@@ -10,10 +11,10 @@ import type { Client } from './driver.ts'
 import { connect, drop, noSuchDatabase, sqlStateOf, toStoreError } from './driver.ts'
 import { hasSchema, keepAside } from './keepAside.ts'
 import { beginTerm, takeLeadership } from './lock.ts'
+import { makeTables } from './makeTables.ts'
 import { rollbacksNow } from './meta.ts'
-import { migrate } from './migrate.ts'
 import { Partitions } from './partitions.ts'
-import { asideSchema, chainSchema, migrations, newLogName } from './schema.ts'
+import { asideSchema, chainSchema, indexTables, newLogName } from './schema.ts'
 import { lostSchema, WriterSession } from './session.ts'
 import { type Layout, PostgresWriter } from './writer.ts'
 
@@ -58,7 +59,7 @@ const heartbeatsInSilence = 5
  * @throws {StoreInUseError} another writer has it.
  * @throws {StoreUnavailableError} the server is away.
  * @throws {StoreLostError} there is none, and it must exist. Calls of the writer throw it while its tables are gone.
- * @throws {StoreError} it holds another chain; its schema is newer than this program; the user may not make it.
+ * @throws {StoreError} it holds another chain; its format is that of another build; the user may not make it.
  * @remarks A writer that has lost its connection fails from then on with {@link StoreUnavailableError}: open another one.
  */
 export async function openPostgresWriter(
@@ -76,7 +77,7 @@ export async function openPostgresWriter(
     const report = onFenced === undefined ? {} : { onFenced }
     await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...report })
     if (mustExist && !(await hasSchema(client, chainSchema(chainId)))) throw lostSchema()
-    await makeTables(client, chainId)
+    await makeIndex(client, chainId)
     if (keepsOtherAside && (await isOfOtherGenesis(client, identity))) await beginAnew(client, chainId)
     const term = await beginTerm(client)
     const session = new WriterSession(client, chainId, term, silentMs / heartbeatsInSilence)
@@ -116,15 +117,16 @@ async function isOfOtherGenesis(client: Client, { chainId, genesisHash }: ChainI
 /** Terms go on from those of the index that is kept aside, so that none of its writers is taken for one of the new index. */
 async function beginAnew(client: Client, chainId: number): Promise<void> {
   await keepAside(client, chainId)
-  await makeTables(client, chainId)
+  await makeIndex(client, chainId)
   // Two statements: the two schemas may be on different nodes.
   const { rows } = await client.query(`SELECT term FROM ${asideSchema(chainId)}.leader`)
   await client.query('UPDATE leader SET term = $1', [rows[0]?.term])
 }
 
-async function makeTables(client: Client, chainId: number): Promise<void> {
-  await migrate(client, chainSchema(chainId), migrations)
-  await distribute(client, chainSchema(chainId))
+async function makeIndex(client: Client, chainId: number): Promise<void> {
+  const schema = chainSchema(chainId)
+  await makeTables(client, schema, indexTables, chainStore(chainId, schema))
+  await distribute(client, schema)
 }
 
 /** A writer that is cut off between two statements must not keep its locks. It hears of warnings, and of nothing less. */

@@ -23,7 +23,7 @@ export function createPoolRows(
   chainId: number,
   recentFrom: (head: number) => number
 ): PoolRows {
-  const sound = <T extends Judged>(row: T) => requireSound({}, row, { part: 'poolEntry' })
+  const sound = <T extends Judged>(row: T) => requireSound(row, { part: 'poolEntry' })
   const entries = `SELECT id, hash, status, first_seen_seconds AS seconds, rec, ${isSound(chainId, 'pool')} AS "isSound" FROM pool`
   return {
     async entriesAfter(id) {
@@ -42,7 +42,7 @@ export function createPoolRows(
         `SELECT id, rec FROM tx WHERE id >= $1 AND id < $2 ORDER BY id LIMIT ${rowsAtOnce}`,
         [first, end]
       )
-      for (const { id, rec } of rows) checkRecord({ chainId }, id, rec)
+      for (const { id, rec } of rows) checkRecord(chainId, id, rec)
       return rows
     },
     // The index keeps a part of each hash; the record says whether it is this one.
@@ -52,7 +52,7 @@ export function createPoolRows(
          WHERE hash_key(rec) = ANY ($1::bigint[]) AND id >= $2`,
         [hashes.map(hashKeyNumber), firstTransactionId(recentFrom(head))]
       )
-      for (const { id, rec } of rows) checkRecord({ chainId }, id, rec)
+      for (const { id, rec } of rows) checkRecord(chainId, id, rec)
       return new Set(rows.map(({ rec }) => hashOfRecord(rec)))
     },
     async firstSeenOf(hashes) {

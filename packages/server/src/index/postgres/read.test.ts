@@ -122,7 +122,7 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
   })
 
   it('an audited page walks the index as a page does, and looks each record and each block up', async () => {
-    const plan = await explain(client, statements.audited, [addressBytes(busy), 0, end, 100, 0])
+    const plan = await explain(client, statements.audited, [addressBytes(busy), 0, end, 100])
     expectWalk(plan)
     expect(scansOf(plan, /^address_tx_/)).toEqual(['Index Only Scan address_tx_N_pkey'])
     expect(scansOf(plan, /^tx_/)).toEqual(['Index Scan tx_N_pkey'])

@@ -9,7 +9,7 @@ import { chainSchema } from './schema.ts'
 export interface ReadStatements {
   /** Whether there is a store at all. Says so without an error: those are in the database's log. */
   readonly isThere: string
-  readonly version: string
+  readonly format: string
   /** Begins the transaction of a snapshot and reads what most answers need: one text, one round trip. */
   readonly begin: string
   /** The same in a database with Citus, where the settings have to reach the node that has the tables. */
@@ -106,11 +106,11 @@ export function createReadStatements(
   // The first read fixes what the transaction sees, so it is in here.
   const begin = (settingsOnNode: string) => `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
       SELECT ${setLocal.join(', ')}; ${settingsOnNode}
-      SELECT version, pg_is_in_recovery() AS "isReplica",
+      SELECT format, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
-        finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from,
-        checked_from, changes_log, changes_from, changes_to, directory_from, directory_end, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
-      FROM (SELECT max(version) AS version FROM ${schema}.migration) migrated
+        finalized, degraded_until, transactions, rollbacks, traced_from, tallied_from, roots_from,
+        changes_log, changes_from, changes_to, directory_from, directory_end, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
+      FROM (SELECT max(format) AS format FROM ${schema}.store_format) stored
         LEFT JOIN ${schema}.meta ON true
         LEFT JOIN LATERAL (
           SELECT number, hash, timestamp_seconds, ${sound('block')} AS "isSound"
@@ -118,8 +118,8 @@ export function createReadStatements(
         ) newest ON true`
 
   return {
-    isThere: `SELECT to_regclass('${schema}.meta') IS NOT NULL AND to_regclass('${schema}.migration') IS NOT NULL AS "isThere", ${isCitus} AS "isCitus"`,
-    version: `SELECT max(version) AS version FROM ${schema}.migration`,
+    isThere: `SELECT to_regclass('${schema}.meta') IS NOT NULL AS "isThere", to_regclass('${schema}.store_format') IS NOT NULL AS "hasFormat", ${isCitus} AS "isCitus"`,
+    format: `SELECT max(format) AS format FROM ${schema}.store_format`,
     begin: begin(''),
     // Reading a table, the settings are made where it is. Its one row is there before anything that they matter to.
     beginOnNode: begin(`SELECT ${setLocal.join(', ')} FROM ${schema}.meta;`),
@@ -174,7 +174,7 @@ export function createReadStatements(
          string_agg(int4send(octet_length(rec)), '') AS lengths,
          string_agg(int8send(id), '') FILTER (WHERE rec IS NULL) AS "withoutRecord",
          string_agg(int8send(id), '') FILTER (WHERE block IS NULL) AS "withoutBlock",
-         string_agg(int8send(id), '') FILTER (WHERE NOT "isSound" OR "isSound" IS NULL AND block >= $5) AS "inAlteredBlock"
+         string_agg(int8send(id), '') FILTER (WHERE block IS NOT NULL AND "isSound" IS NOT TRUE) AS "inAlteredBlock"
        FROM (
          SELECT a.tx_id AS id, t.rec, b.number AS block, b."isSound" FROM ${schema}.address_tx a
          LEFT JOIN LATERAL (

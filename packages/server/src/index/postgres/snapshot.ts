@@ -8,7 +8,7 @@ import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import { hashOfRecord, type RecordChunk } from '../record/record.ts'
-import { checkRecord, type SumRule } from '../record/recordSums.ts'
+import { checkRecord } from '../record/recordSums.ts'
 import {
   afterAllAddresses,
   compareChecksums,
@@ -39,7 +39,6 @@ import {
   type PendingColumns,
   type RefColumns,
   type ReportColumns,
-  sumRuleOf,
   toLogRow,
   toRef,
   toStoredBlock
@@ -145,7 +144,7 @@ export class PostgresSnapshot extends IndexSnapshot {
     recordsOf: async ids => {
       const bounds = [Math.min(...ids), Math.max(...ids)]
       const rows = await this.#rows<{ id: number; rec: Buffer }>('recordsById', [ids, ...bounds])
-      for (const { id, rec } of rows) checkRecord(this.#rule, id, rec)
+      for (const { id, rec } of rows) checkRecord(this.#chainId, id, rec)
       return new Map(rows.map(({ id, rec }) => [id, rec]))
     }
   }
@@ -159,7 +158,7 @@ export class PostgresSnapshot extends IndexSnapshot {
     const { range } = this.meta
     if (range === undefined || number < range.from || number > range.to.number) return undefined
     const [row] = await this.#rows<BlockColumns & Judged>('block', [number])
-    return toStoredBlock(requireBlock(this.#rule, row, number))
+    return toStoredBlock(requireBlock(row, number))
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
@@ -171,7 +170,7 @@ export class PostgresSnapshot extends IndexSnapshot {
       const [row] = isWide
         ? await this.#aside(({ recordsIn }) => recordsIn(ranges, key, count))
         : await this.#rows('records', [key, from, end, count, ...place])
-      const stretch = toStretch(this.#rule, key, row)
+      const stretch = toStretch(this.#chainId, key, row)
       if (stretch !== undefined) await this.#requireParty(key, stretch.doubtful)
       return { stretch, ...(!isWide && { partitions: toPartitions(row, count, bucket) }) }
     })
@@ -227,22 +226,21 @@ export class PostgresSnapshot extends IndexSnapshot {
 
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
     const key = addressBytes(address)
-    const { checkedFrom = Number.MAX_SAFE_INTEGER } = this.#rule
     const cursor = new HistoryCursor(await this.#windows(), async ({ from, end, isWide }, count) => {
-      const [row] = await this.#rows('audited', [key, from, end, count, checkedFrom], isWide)
-      return { stretch: toAuditedStretch(this.#rule, row) }
+      const [row] = await this.#rows('audited', [key, from, end, count], isWide)
+      return { stretch: toAuditedStretch(this.#chainId, row) }
     })
     for await (const { chunk } of this.#pullAll(cursor)) yield chunk
   }
 
   protected async readReport() {
     const [row] = await this.#rows<ReportColumns & Judged>('report', [])
-    return row && requireSound(this.#rule, row, { part: 'report' })
+    return row && requireSound(row, { part: 'report' })
   }
 
   protected async readPending(address: Uint8Array) {
     const rows = await this.#rows<PendingColumns & Judged & CountedRead>('pending', [address])
-    return requireWhole(poolAddresses, rows).map(row => requireSound(this.#rule, row, { part: 'poolEntry' }))
+    return requireWhole(poolAddresses, rows).map(row => requireSound(row, { part: 'poolEntry' }))
   }
 
   protected async readBlockRows(from: number, to: number): Promise<BlockRowsFound> {
@@ -257,14 +255,14 @@ export class PostgresSnapshot extends IndexSnapshot {
     }
     const blocks = await this.#rows<BlockRowsFound['blocks'][number] & Judged>('blocksBetween', [from, to])
     for (const block of blocks) {
-      note(() => requireSound(this.#rule, block, { part: 'block', block: block.number }))
+      note(() => requireSound(block, { part: 'block', block: block.number }))
     }
     for (const [name, part] of [
       ['eventsBetween', 'event'],
       ['undoBetween', 'undo']
     ] as const) {
       for (const row of await this.#rows<{ block: number } & Judged>(name, [from, to])) {
-        note(() => requireSound(this.#rule, row, { part, block: row.block }))
+        note(() => requireSound(row, { part, block: row.block }))
       }
     }
     const ids: number[] = []
@@ -277,7 +275,7 @@ export class PostgresSnapshot extends IndexSnapshot {
       ])
       for (const { id, rec } of rows) {
         ids.push(id)
-        note(() => checkRecord(this.#rule, id, rec))
+        note(() => checkRecord(this.#chainId, id, rec))
       }
       if (rows.length < checkedAtOnce) break
       after = rows.at(-1)?.id ?? end
@@ -291,7 +289,7 @@ export class PostgresSnapshot extends IndexSnapshot {
   }
 
   #soundEvent(row: EventColumns & Judged) {
-    return requireSound(this.#rule, row, { part: 'event', block: row.block })
+    return requireSound(row, { part: 'event', block: row.block })
   }
 
   protected async *readHoldings(owner: Uint8Array): AsyncGenerator<readonly HoldingColumns[]> {
@@ -417,7 +415,7 @@ export class PostgresSnapshot extends IndexSnapshot {
     for await (const { from, end, isWide } of this.#eachWindow()) {
       const rows = await this.#ask<{ id: number; rec: Buffer }>('hash', [key, from, end], isWide)
       // A record that is not what was written may have lost this hash.
-      for (const { id, rec } of rows) checkRecord(this.#rule, id, rec)
+      for (const { id, rec } of rows) checkRecord(this.#chainId, id, rec)
       const ids = rows.filter(({ rec }) => hashOfRecord(rec) === wanted).map(({ id }) => id)
       // Of a hash that a broken chain lists twice, the later place is found.
       if (ids.length > 0) return { kind: 'confirmed', position: toPosition(Math.max(...ids)) }
@@ -425,11 +423,11 @@ export class PostgresSnapshot extends IndexSnapshot {
     const rows = await this.#ask<RefColumns & Judged & CountedRead>('reorged', [hashBytes(hash)])
     const [ancestor] = requireWhole(reorgedHashes, rows)
     if (ancestor === undefined) return { kind: 'unknown' }
-    return { kind: 'reorged', commonAncestor: toRef(requireSound(this.#rule, ancestor, { part: 'undo' })) }
+    return { kind: 'reorged', commonAncestor: toRef(requireSound(ancestor, { part: 'undo' })) }
   }
 
-  get #rule(): SumRule {
-    return sumRuleOf(this.meta)
+  get #chainId(): number {
+    return this.meta.identity.chainId
   }
 
   /** From `before` down; everything where it is absent. */
@@ -451,7 +449,7 @@ export class PostgresSnapshot extends IndexSnapshot {
     values: readonly number[]
   ): Promise<readonly LogRow[]> {
     const rows = await this.#rows<LogColumns & Judged>(name, values)
-    return rows.map(row => toLogRow(requireSound({}, row, { part: 'change' })))
+    return rows.map(row => toLogRow(requireSound(row, { part: 'change' })))
   }
 
   /** Rows that are shown: from now on this view is the only one. */

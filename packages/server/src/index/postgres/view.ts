@@ -1,13 +1,13 @@
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { IndexedRange } from '../port/status.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
-import { refuseNewerSchema } from '../shared/checkMigrations.ts'
-import { type ChainMeta, checkChain, type MetaColumns, sumRuleOf, toMeta, toRef } from '../shared/rows.ts'
+import { chainStore, formatOf, requireFormat } from '../shared/format.ts'
+import { type ChainMeta, checkChain, type MetaColumns, toMeta, toRef } from '../shared/rows.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
 import { requireBlock, requireSound } from './judged.ts'
 import type { IdRange, ReadStatements } from './read.ts'
-import { migrations } from './schema.ts'
+import { chainSchema, indexTables } from './schema.ts'
 
 /** What a view says of the index as a whole; read in the round trip that opens it. */
 export interface ViewFacts extends ChainMeta {
@@ -31,7 +31,8 @@ export function endOfNewest({ range }: ViewFacts): number {
 }
 
 interface ViewColumns extends MetaColumns {
-  readonly version: number
+  /** Null where its row is lost. */
+  readonly format: number | null
   readonly isReplica: boolean
   readonly lagMs: number | null
   readonly directory_from: number | null
@@ -46,14 +47,13 @@ interface ViewColumns extends MetaColumns {
   readonly isMetaSound: boolean | null
 }
 
-/** No such schema, table or column: it is not, or no longer, the schema that this program reads. */
+/** No such schema, table or column: the store is not, or no longer, the one that was found. */
 const otherSchema = ['3F000', '42P01', '42703']
 
 /**
  * Makes what begins the views of one chain.
  * @returns a function that begins a transaction in which all reads see the same state. It gives nothing while the writer
- *   has not made the store, or not yet brought it to this program's schema, and throws a {StoreError} when the schema is newer
- *   than this program or holds another chain.
+ *   has not made the store, and throws a {StoreError} when the store has another format or holds another chain.
  */
 export function createBeginView(
   chainId: number,
@@ -78,7 +78,7 @@ export function createBeginView(
   }
 }
 
-/** @returns the text that begins a view; absent: there is no index, or not yet of this program's schema. */
+/** @returns the text that begins a view; absent: there is no index. */
 async function findBegin(
   connection: ReadConnection,
   chainId: number,
@@ -86,26 +86,31 @@ async function findBegin(
 ): Promise<string | undefined> {
   const [found] = await connection.run(statements.isThere)
   if (found?.isThere !== true) return undefined
-  const [migrated] = await connection.run(statements.version)
-  const version = Number(migrated?.version ?? 0)
-  refuseNewerSchema(version, migrations, 'database', chainId)
-  if (version !== migrations.length) return undefined
+  const [stored] = found.hasFormat === true ? await connection.run(statements.format) : []
+  checkFormat(stored?.format, chainId)
   return found.isCitus === true ? statements.beginOnNode : statements.begin
 }
 
 function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | undefined {
   // The writer has made the tables, and not yet said for which chain.
   if (row === undefined || row.rollbacks === null) return undefined
-  refuseNewerSchema(row.version, migrations, 'database', chainId)
+  checkFormat(row.format, chainId)
   const meta = toMeta(row)
   checkChain(meta, chainId)
-  requireSound({}, { isSound: row.isMetaSound }, { part: 'meta' })
-  if (row.head !== null) requireBlock(sumRuleOf(meta), row, row.head)
+  requireSound({ isSound: row.isMetaSound }, { part: 'meta' })
+  if (row.head !== null) requireBlock(row, row.head)
   const { isReplica, lagMs } = row
   return {
     ...{ ...meta, range: toRange(meta.indexedFrom, row), isReplica, listed: toListed(row) },
     lagMs: isReplica && lagMs !== null ? lagMs : Number.POSITIVE_INFINITY
   }
+}
+
+const ownFormat = formatOf(indexTables)
+
+function checkFormat(stored: unknown, chainId: number): void {
+  const format = stored == null ? undefined : Number(stored)
+  requireFormat(format, ownFormat, chainStore(chainId, chainSchema(chainId)))
 }
 
 function toListed({ directory_from: from, directory_end: end }: ViewColumns): IdRange | undefined {

@@ -24,7 +24,6 @@ import {
   type RefColumns,
   replaceReport,
   reportValues,
-  sumRuleOf,
   toMeta,
   toRef
 } from '../shared/rows.ts'
@@ -113,7 +112,7 @@ export class PostgresWriter implements WriterEngine {
       `SELECT number, hash, ${isSound(this.#chainId, 'block')} AS "isSound" FROM block WHERE number = $1`,
       [number]
     )
-    return toRef(requireBlock(sumRuleOf(toMeta(meta)), row, number))
+    return toRef(requireBlock(row, number))
   }
 
   async parentHash(number: number): Promise<Hash | undefined> {
@@ -212,7 +211,7 @@ export class PostgresWriter implements WriterEngine {
     ])
   }
 
-  async replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void> {
+  async replace(block: PackedBlocks, damage: Damage): Promise<void> {
     const number = block.headers[0]?.ref.number ?? 0
     if (damage.part === 'candidate') {
       // They are counted already, also those that are lost.
@@ -223,11 +222,8 @@ export class PostgresWriter implements WriterEngine {
     const { statements, rows } = appendScript(block, {
       ...{ droppable: -1, undoAbove: undo.length > 0 ? number - 1 : number, mayHaveReorged: false }
     })
-    const known = [
-      ...(coverage === undefined ? [] : [coverageStatement(coverage)]),
-      ...listBlockStatements(block, this.#partitions.holding(number))
-    ]
-    await this.#session.write([...removeBlockStatements(block, damage), ...statements, ...known], rows)
+    const listed = listBlockStatements(block, this.#partitions.holding(number))
+    await this.#session.write([...removeBlockStatements(block, damage), ...statements, ...listed], rows)
   }
 
   async removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void> {
@@ -303,7 +299,7 @@ export class PostgresWriter implements WriterEngine {
       `SELECT *, ${isSound(this.#chainId, 'meta')} AS "isSound" FROM meta`
     )
     if (row === undefined) throw new IndexDamagedError({ part: 'meta' }, 'it is missing')
-    return requireSound({}, row, { part: 'meta' })
+    return requireSound(row, { part: 'meta' })
   }
 
   async #countOutAbove(number: number, countOut: NonNullable<Rollback['countOut']>): Promise<void> {
@@ -406,8 +402,7 @@ function knownStatements({ coverage, checksumPages }: KnownChange): readonly str
 }
 
 function coverageStatement(coverage: IndexCoverage): string {
-  const { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom, checkedFrom } = coverage
-  return `UPDATE meta SET detailed_from = ${detailedFrom ?? 'NULL'}, traced_from = ${tracedFrom ?? 'NULL'},
-    tallied_from = ${countedFrom ?? 'NULL'}, operations_from = ${operationsFrom ?? 'NULL'},
-    roots_from = ${rootsFrom ?? 'NULL'}, checked_from = ${checkedFrom ?? 'NULL'}`
+  const { tracedFrom, countedFrom, rootsFrom } = coverage
+  return `UPDATE meta SET traced_from = ${tracedFrom ?? 'NULL'}, tallied_from = ${countedFrom ?? 'NULL'},
+    roots_from = ${rootsFrom ?? 'NULL'}`
 }

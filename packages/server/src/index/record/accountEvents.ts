@@ -16,7 +16,7 @@ export function encodeAccountEvents(events: readonly AccountEvent[]): Buffer {
   return writer.finish()
 }
 
-/** @throws {StoreError} the bytes are damaged, or written by a newer version. */
+/** @throws {StoreError} the bytes are damaged. */
 export function decodeAccountEvents(bytes: Uint8Array): readonly AccountEvent[] {
   const reader = new ByteReader(bytes)
   const events: AccountEvent[] = []

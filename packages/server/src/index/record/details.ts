@@ -17,16 +17,16 @@ export interface DetailedTransaction {
 
 /**
  * Decodes the records of a chunk, with their details.
- * @throws {StoreError} the bytes are damaged, or written by a newer version.
+ * @throws {StoreError} the bytes are damaged.
  */
 export function decodeDetailed(chunk: RecordChunk): readonly DetailedTransaction[] {
   const { bytes } = chunk
   return mapRecords(chunk, (parts, position) => ({
     transaction: readConfirmed(bytes, parts, position),
     details: {
-      ...(parts.knowsTransfers && { transfers: readTransfers(bytes, parts) }),
-      ...(parts.layout.knowsInternal && { internal: readInternal(bytes, parts) }),
-      ...(parts.layout.knowsOperations && { operations: readOperations(bytes, parts) })
+      transfers: readTransfers(bytes, parts),
+      ...(parts.layout.isTraced && { internal: readInternal(bytes, parts) }),
+      operations: readOperations(bytes, parts)
     }
   }))
 }

@@ -78,7 +78,7 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     indexes[row] = transaction.index
     hashes.fixed(transaction.hash, hashLength)
     const details = { transfers, operations }
-    writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal }, true)
+    writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal })
     recordEnds[row] = records.length
     for (const party of each.parties) parties.fixed(party, addressLength)
     partyEnds[row] = parties.length / addressLength

@@ -8,20 +8,10 @@ import {
   operationsFlag,
   RecordParts,
   recordKinds,
-  sumFlag,
   sumLength,
   transfersFlag
 } from './RecordParts.ts'
-import {
-  ByteReader,
-  ByteWriter,
-  damaged,
-  hexAt,
-  integerAt,
-  unpackAt,
-  unwritable,
-  varintAt
-} from './recordBytes.ts'
+import { ByteReader, ByteWriter, damaged, hexAt, integerAt, unpackAt, varintAt } from './recordBytes.ts'
 import { type TransactionPosition, toPosition } from './transactionId.ts'
 import { type RecordDetails, writeInternal, writeTransfers } from './transfers.ts'
 
@@ -44,36 +34,22 @@ export interface RecordChunk {
 type Values = Partial<Record<Field['name'], unknown>>
 
 /**
- * Writes a record.
- * @param details - absent: a record as older versions wrote it.
- * @param hasSum - room is left for its checksum, which `sealRecords` writes.
- * @throws {StoreError} a value has no room in the format (negative, wrong length, not hex), or
- * `internal` or `operations` are there without `transfers`.
+ * Writes a record, with room for its checksum, which `sealRecords` writes.
+ * @throws {StoreError} a value has no room in the format (negative, wrong length, not hex).
  */
 export function writeConfirmed(
   writer: ByteWriter,
   transaction: ConfirmedTransaction,
-  details: RecordDetails = {},
-  hasSum = false
+  { transfers, internal, operations }: RecordDetails
 ): void {
-  const { transfers, internal, operations } = details
-  const hasTransfers = transfers !== undefined && transfers.length > 0
-  const hasOperations = operations !== undefined && operations.length > 0
+  const [hasTransfers, hasOperations] = [transfers.length > 0, operations.length > 0]
   const flags = (hasTransfers ? transfersFlag : 0) | (hasOperations ? operationsFlag : 0)
-  writeFields(writer, kindOf(details) | (hasSum ? sumFlag : 0), transaction, flags)
+  const kind = internal === undefined ? recordKinds.confirmed : recordKinds.traced
+  writeFields(writer, kind, transaction, flags)
   if (hasTransfers) writer.counted(() => writeTransfers(writer, transaction, transfers))
   if (internal !== undefined) writer.counted(() => writeInternal(writer, transaction, internal))
   if (hasOperations) writer.counted(() => writeOperations(writer, transaction, operations))
-  if (hasSum) writer.bytes(noSum)
-}
-
-function kindOf({ transfers, internal, operations }: RecordDetails): number {
-  if (transfers === undefined) {
-    if (internal === undefined && operations === undefined) return recordKinds.plain
-    throw unwritable('the token transfers of a transaction with other details', 'none')
-  }
-  if (operations === undefined) return internal === undefined ? recordKinds.withTransfers : recordKinds.traced
-  return internal === undefined ? recordKinds.withOperations : recordKinds.tracedWithOperations
+  writer.bytes(noSum)
 }
 
 /** @throws {StoreError} a value has no room in the format. */
@@ -85,7 +61,7 @@ export function encodePending(transaction: PendingRecord): Buffer {
 
 /**
  * @param position - from the row's key.
- * @throws {StoreError} the bytes are damaged, or written by a newer version.
+ * @throws {StoreError} the bytes are damaged.
  */
 export function decodeConfirmed(bytes: Uint8Array, position: TransactionPosition): ConfirmedTransaction {
   const parts = new RecordParts()
@@ -119,7 +95,7 @@ export function readConfirmed(
   return transaction as unknown as ConfirmedTransaction
 }
 
-/** @throws {StoreError} the bytes are damaged, or written by a newer version. */
+/** @throws {StoreError} the bytes are damaged. */
 export function decodePending(bytes: Uint8Array): PendingRecord {
   const parts = new RecordParts()
   if (parts.locate(bytes, 0) !== bytes.length) throw damaged('it has bytes left over')

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { IndexDamagedError } from '../../platform/errors.ts'
 import type { PackedBlocks } from './packBlocks.ts'
-import { sumFlag, sumLength } from './RecordParts.ts'
+import { sumLength } from './RecordParts.ts'
 import { maxTransactionsPerBlock, toPosition } from './transactionId.ts'
 
 /*
@@ -9,21 +9,16 @@ import { maxTransactionsPerBlock, toPosition } from './transactionId.ts'
  * and the transaction id. It reveals every flipped bit, and a record that lies under another key.
  */
 
-/** What the sums of an index are bound to, and from which block on each record and row has one (absent: not even the newest). */
-export interface SumRule {
-  readonly chainId: number
-  readonly checkedFrom?: number
-}
-
-/** Writes the sums of records whose flag says that they have one. */
-export function sealRecords(chainId: number, { ids, records, recordEnds }: PackedBlocks): void {
+/** Writes the sums of records. */
+export function sealRecords(
+  chainId: number,
+  { ids, records, recordEnds }: Pick<PackedBlocks, 'ids' | 'records' | 'recordEnds'>
+): void {
   const view = new DataView(records.buffer, records.byteOffset, records.length)
   let start = 0
   for (const [row, id] of ids.entries()) {
     const end = recordEnds[row] ?? start
-    if (isSummed(records, start)) {
-      view.setUint32(end - sumLength, sumOf(chainId, id, records, start, end - sumLength))
-    }
+    view.setUint32(end - sumLength, sumOf(chainId, id, records, start, end - sumLength))
     start = end
   }
 }
@@ -31,10 +26,10 @@ export function sealRecords(chainId: number, { ids, records, recordEnds }: Packe
 /**
  * Checks the sums of concatenated records.
  * @param lengths - of each record.
- * @throws {IndexDamagedError} a record is not what was written under this id, or lacks a sum that it has to have.
+ * @throws {IndexDamagedError} a record is not what was written under this id, or has no sum.
  */
 export function checkRecords(
-  rule: SumRule,
+  chainId: number,
   ids: readonly number[],
   bytes: Uint8Array,
   lengths: ArrayLike<number>
@@ -42,14 +37,14 @@ export function checkRecords(
   let start = 0
   for (let row = 0; row < ids.length; row++) {
     const end = start + (lengths[row] ?? 0)
-    checkOne(rule, ids[row] ?? 0, bytes, start, end)
+    checkOne(chainId, ids[row] ?? 0, bytes, start, end)
     start = end
   }
 }
 
 /** Leaves out the records whose sums differ. @returns those that agree, and the ids of the others. */
 export function splitAltered(
-  rule: SumRule,
+  chainId: number,
   ids: readonly number[],
   bytes: Uint8Array,
   lengths: ArrayLike<number>
@@ -61,7 +56,7 @@ export function splitAltered(
   for (const [row, id] of ids.entries()) {
     const end = start + (lengths[row] ?? 0)
     try {
-      checkOne(rule, id, bytes, start, end)
+      checkOne(chainId, id, bytes, start, end)
       sound.push(id)
       records.push(bytes.subarray(start, end))
     } catch (error) {
@@ -76,16 +71,11 @@ export function splitAltered(
 }
 
 /** Checks the sum of one record. @throws {IndexDamagedError} as `checkRecords`. */
-export function checkRecord(rule: SumRule, id: number, record: Uint8Array): void {
-  checkOne(rule, id, record, 0, record.length)
+export function checkRecord(chainId: number, id: number, record: Uint8Array): void {
+  checkOne(chainId, id, record, 0, record.length)
 }
 
-function checkOne(rule: SumRule, id: number, bytes: Uint8Array, start: number, end: number): void {
-  const { chainId, checkedFrom = Number.POSITIVE_INFINITY } = rule
-  if (!isSummed(bytes, start)) {
-    if (toPosition(id).blockNumber < checkedFrom) return
-    throw damagedRecord(id, 'it has no checksum')
-  }
+function checkOne(chainId: number, id: number, bytes: Uint8Array, start: number, end: number): void {
   const at = end - sumLength
   const stored =
     (((bytes[at] ?? 0) << 24) |
@@ -93,17 +83,10 @@ function checkOne(rule: SumRule, id: number, bytes: Uint8Array, start: number, e
       ((bytes[at + 2] ?? 0) << 8) |
       (bytes[at + 3] ?? 0)) >>>
     0
-  if (at <= start || sumOf(chainId, id, bytes, start, at) !== stored)
-    throw damagedRecord(id, 'its checksum differs')
-}
-
-function damagedRecord(id: number, detail: string): IndexDamagedError {
+  if (at > start && sumOf(chainId, id, bytes, start, at) === stored) return
   const { blockNumber, index } = toPosition(id)
-  return new IndexDamagedError({ part: 'record', block: blockNumber }, `transaction ${index}: ${detail}`)
-}
-
-function isSummed(bytes: Uint8Array, start: number): boolean {
-  return ((bytes[start] ?? 0) & sumFlag) !== 0
+  const detail = `transaction ${index}: its checksum differs`
+  throw new IndexDamagedError({ part: 'record', block: blockNumber }, detail)
 }
 
 function sumOf(chainId: number, id: number, bytes: Uint8Array, start: number, end: number): number {

@@ -11,12 +11,12 @@ import { ByteReader, type ByteWriter, damaged, unwritable } from './recordBytes.
 
 /** Details of a transaction, besides its fields. */
 export interface RecordDetails {
-  /** In log order; absent: not known. */
-  readonly transfers?: readonly TokenTransfer[]
-  /** In the order of execution; absent: not known. */
+  /** In log order. */
+  readonly transfers: readonly TokenTransfer[]
+  /** In the order of execution; absent: the block was not traced. */
   readonly internal?: readonly InternalTransfer[]
-  /** In log order; absent: not known. */
-  readonly operations?: readonly UserOperation[]
+  /** In log order. */
+  readonly operations: readonly UserOperation[]
 }
 
 /** The fields of a transaction that its details are written relative to. */

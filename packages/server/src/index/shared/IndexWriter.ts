@@ -14,7 +14,6 @@ import {
   coverageUpTo,
   coverageWith,
   coverageWithOlder,
-  coverageWithRewritten,
   newestDroppableUndo,
   type UndoLayout
 } from './blocks.ts'
@@ -96,9 +95,8 @@ export interface WriterEngine {
   /**
    * Replaces the rows of one block; undo data only where the store has some.
    * @param block - in the order in which it is stored.
-   * @param coverage - afterwards; absent: unchanged.
    */
-  replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void>
+  replace(block: PackedBlocks, damage: Damage): Promise<void>
   removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void>
   /** @param head - absent in an empty store. */
   removeAll(head: number | undefined, log: LogWrite): Promise<void>
@@ -153,13 +151,11 @@ export class IndexWriter implements StoreWriter {
 
   state(): Promise<WriterState> {
     return this.#inTurn(async () => {
-      const { indexedFrom, marks, coverage } = await this.#engine.meta()
-      const { checkedFrom } = coverage
+      const { indexedFrom, marks } = await this.#engine.meta()
       const head = await this.#readHead()
       return {
         ...(head !== null && { head }),
         ...(indexedFrom !== undefined && { indexedFrom }),
-        ...(checkedFrom !== undefined && { checkedFrom }),
         ...marks
       }
     })
@@ -209,12 +205,8 @@ export class IndexWriter implements StoreWriter {
         )
       }
       const rows = await this.#toStored(block)
-      const { coverage: before, checksums } = await this.#readKnown()
-      const coverage = coverageWithRewritten(before, header, await this.#engine.newestStored())
-      const isSame = isDeepStrictEqual(coverage, before)
-      await this.#write(() => this.#engine.replace(rows, damage, isSame ? undefined : coverage))
+      await this.#write(() => this.#engine.replace(rows, damage))
       this.#head = undefined
-      this.#known = { coverage, checksums }
       return outcome
     })
   }

@@ -25,25 +25,19 @@ function checkParent({ ref, parentHash }: BlockHeader, parent: BlockRef): void {
   )
 }
 
-/** A height of the coverage: which blocks it holds for, and whether it falls by a block that is written anew. */
-interface Mark {
-  readonly belongs: (block: BlockHeader) => boolean
-  readonly isRewritten: boolean
-}
+/** Reports whether a height of the coverage holds for a block. */
+type Belongs = (block: BlockHeader) => boolean
 
-const ofAll = { belongs: () => true, isRewritten: true }
-/** Rows of the address index are not counted again, and a block that was not covered by traces is not traced. */
-const marks: Readonly<Record<keyof IndexCoverage, Mark>> = {
-  ...{ detailedFrom: ofAll, operationsFrom: ofAll, checkedFrom: ofAll },
-  countedFrom: { belongs: () => true, isRewritten: false },
-  tracedFrom: { belongs: ({ isTraced }) => isTraced, isRewritten: false },
-  rootsFrom: { belongs: ({ hasVerifiedRoots }) => hasVerifiedRoots, isRewritten: true }
+const marks: Readonly<Record<keyof IndexCoverage, Belongs>> = {
+  countedFrom: () => true,
+  tracedFrom: ({ isTraced }) => isTraced,
+  rootsFrom: ({ hasVerifiedRoots }) => hasVerifiedRoots
 }
 
 /** Computes each height of a coverage from that before. */
 function mapCoverage(
   before: IndexCoverage,
-  change: (from: number | undefined, mark: Mark) => number | undefined
+  change: (from: number | undefined, belongs: Belongs) => number | undefined
 ): IndexCoverage {
   const names = Object.keys(marks) as (keyof IndexCoverage)[]
   return present(Object.fromEntries(names.map(name => [name, change(before[name], marks[name])])))
@@ -54,7 +48,7 @@ function mapCoverage(
  * head; the next one that does begins another.
  */
 export function coverageWith(before: IndexCoverage, appended: readonly BlockHeader[]): IndexCoverage {
-  return mapCoverage(before, (from, { belongs }) => {
+  return mapCoverage(before, (from, belongs) => {
     const last = appended.findLastIndex(block => !belongs(block))
     return last < 0 ? (from ?? appended[0]?.ref.number) : appended[last + 1]?.ref.number
   })
@@ -66,25 +60,10 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  */
 export function coverageWithOlder(before: IndexCoverage, older: readonly BlockHeader[]): IndexCoverage {
   const last = older.at(-1)?.ref.number
-  return mapCoverage(before, (from, { belongs }) => {
+  return mapCoverage(before, (from, belongs) => {
     if (last === undefined || from !== last + 1) return from
     return older[older.findLastIndex(block => !belongs(block)) + 1]?.ref.number ?? from
   })
-}
-
-/**
- * Computes the coverage once a stored block has been written anew. It grows by a block that lies right below it.
- * @param head - number of the newest block.
- */
-export function coverageWithRewritten(
-  before: IndexCoverage,
-  block: BlockHeader,
-  head: number
-): IndexCoverage {
-  const { number } = block.ref
-  return mapCoverage(before, (from, { belongs, isRewritten }) =>
-    isRewritten && belongs(block) && number === (from ?? head + 1) - 1 ? number : from
-  )
 }
 
 /**

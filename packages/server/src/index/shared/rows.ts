@@ -6,7 +6,6 @@ import type { ChainIdentity, IndexCoverage, IndexMarks, StoredBlock, WriterRepor
 import { entryKind } from '../record/changeEntries.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
-import type { SumRule } from '../record/recordSums.ts'
 import { checksumPageBytes } from '../record/rowChecksums.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
@@ -14,12 +13,9 @@ import type { LogFacts, LogRow } from './ChangeLog.ts'
 
 /** The column of `meta` that holds each height of the coverage. */
 export const coverageColumns = {
-  detailedFrom: 'detailed_from',
   tracedFrom: 'traced_from',
   countedFrom: 'tallied_from',
-  operationsFrom: 'operations_from',
-  rootsFrom: 'roots_from',
-  checkedFrom: 'checked_from'
+  rootsFrom: 'roots_from'
 } as const satisfies Required<Record<keyof IndexCoverage, string>>
 
 /** Row of `meta`. SQLite stores booleans as numbers. */
@@ -33,9 +29,9 @@ export interface MetaColumns
   readonly finalized: number | null
   readonly degraded_until: number | null
   readonly rollbacks: number
-  readonly changes_log: string | null
-  readonly changes_from: number | null
-  readonly changes_to: number | null
+  readonly changes_log: string
+  readonly changes_from: number
+  readonly changes_to: number
 }
 
 /** The single row of `meta` as values. */
@@ -75,14 +71,8 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
       )
     ),
     rollbacks: row.rollbacks,
-    changes: { log: row.changes_log ?? '', from: row.changes_from ?? 0, to: row.changes_to ?? 0 }
+    changes: { log: row.changes_log, from: row.changes_from, to: row.changes_to }
   }
-}
-
-/** Returns what the checksums of an index are bound to, and where they begin. */
-export function sumRuleOf({ identity, coverage }: ChainMeta): SumRule {
-  const { checkedFrom } = coverage
-  return { chainId: identity.chainId, ...(checkedFrom !== undefined && { checkedFrom }) }
 }
 
 /** @throws {StoreError} the store belongs to another chain than the one that is read. */

@@ -1,5 +1,5 @@
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
-import { checkRecord, type SumRule } from '../record/recordSums.ts'
+import { checkRecord } from '../record/recordSums.ts'
 import { firstTransactionId, toPosition } from '../record/transactionId.ts'
 import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import { checkRow } from '../shared/rowSums.ts'
@@ -34,8 +34,7 @@ export function prepareBlockRows(connection: SqliteConnection) {
   )
 
   /** @param epochs - all of them, oldest first. */
-  return (epochs: readonly Epoch[], rule: SumRule, from: number, to: number): BlockRowsFound => {
-    const { chainId, checkedFrom = Number.POSITIVE_INFINITY } = rule
+  return (epochs: readonly Epoch[], chainId: number, from: number, to: number): BlockRowsFound => {
     const ids: number[] = []
     const damage: Damage[] = []
     const note = (check: () => void) => {
@@ -47,8 +46,6 @@ export function prepareBlockRows(connection: SqliteConnection) {
       }
     }
     const checkSealed = (table: string, row: Sealed, part: Damage['part'], block: number) => {
-      // What an earlier version stored has no checksum.
-      if (row.sum === null && block < checkedFrom) return
       note(() => checkRow(chainId, table, row, { part, block }))
     }
     const epochOf = (number: number) => epochs.findLast(({ firstBlock }) => firstBlock <= number)?.id ?? 0
@@ -58,7 +55,7 @@ export function prepareBlockRows(connection: SqliteConnection) {
       const bounds = [firstTransactionId(number), firstTransactionId(number + 1)]
       for (const { id, rec, hasHash } of selectRecords.all([epochOf(number), ...bounds])) {
         ids.push(id)
-        note(() => checkRecord(rule, id, rec))
+        note(() => checkRecord(chainId, id, rec))
         if (hasHash === 0) damage.push({ part: 'hashRow', block: toPosition(id).blockNumber })
       }
     }

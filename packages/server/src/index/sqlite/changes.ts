@@ -1,5 +1,5 @@
 import { entryKinds } from '../record/changeEntries.ts'
-import { checkRecord, type SumRule } from '../record/recordSums.ts'
+import { checkRecord } from '../record/recordSums.ts'
 import type { LogRows, LogWrite } from '../shared/ChangeLog.ts'
 import type { ReplayedRows } from '../shared/replayChanges.ts'
 import { checkRow } from '../shared/rowSums.ts'
@@ -45,7 +45,7 @@ export function createLogRows(connection: SqliteConnection, chainId: number): Lo
 /** Prepares the reads of a replay. */
 export function prepareReplay(
   connection: SqliteConnection
-): (rule: SumRule) => Omit<ReplayedRows, 'blockRef'> {
+): (chainId: number) => Omit<ReplayedRows, 'blockRef'> {
   const after = connection.prepare<SealedEntry>(
     `SELECT * FROM change_log WHERE entry >= ? ORDER BY entry LIMIT ${entriesAtOnce}`
   )
@@ -57,8 +57,8 @@ export function prepareReplay(
      ORDER BY entry LIMIT 1`
   )
   const record = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM tx WHERE id = ?')
-  return rule => {
-    const toRow = (row: SealedEntry) => toLogRow(checkEntry(rule.chainId, row))
+  return chainId => {
+    const toRow = (row: SealedEntry) => toLogRow(checkEntry(chainId, row))
     return {
       rowsFrom: async entry => after.all([entry]).map(toRow),
       appended: async (first, last, before) => appended.all([first, last, before]).map(toRow),
@@ -68,7 +68,7 @@ export function prepareReplay(
         for (const id of ids) {
           const found = record.get([id])
           if (found === undefined) continue
-          checkRecord(rule, id, found.rec)
+          checkRecord(chainId, id, found.rec)
           records.set(id, found.rec)
         }
         return records

@@ -25,9 +25,9 @@ export function createFileCheck(
   const selectNow = connection.prepare<Progress>(selectProgress)
   const url = `${pathToFileURL(database).href}?immutable=1`
 
-  let last = unknown
+  let last: Progress = { rollbacks: 0, beat: null }
 
-  /** Returns nothing for a file of another chain or of none: it has no such row. */
+  /** Returns nothing for a file that is no index: it has no such tables or no such row. */
   function readFile(): Progress | undefined {
     let checkpointed: SqliteConnection | undefined
     try {
@@ -37,7 +37,7 @@ export function createFileCheck(
       if (!(error instanceof StoreError)) throw error
       // Where it cannot be read at the moment, the next change is checked: a checkpoint that readers end early leaves pages of
       // several commits, which only make sense with the log. Damage shows in every ordinary read.
-      return error.context.sqliteCode === noSuchColumn ? unknown : last
+      return error.context.sqliteCode === noSuchTable ? undefined : last
     } finally {
       checkpointed?.close()
     }
@@ -51,11 +51,8 @@ export function createFileCheck(
   }
 }
 
-/** Of a file that has the tables of an older version yet. */
-const unknown: Progress = { rollbacks: 0, beat: null }
-
 /** SQLITE_ERROR. */
-const noSuchColumn = 1
+const noSuchTable = 1
 
 function isUpTo(low: Progress, high: Progress | undefined): boolean {
   return high !== undefined && low.rollbacks <= high.rollbacks && (low.beat ?? 0) <= (high.beat ?? 0)

@@ -200,8 +200,8 @@ export function createBlockAppender(
       if (mayHaveReorged) forgetReorged(packed)
     },
     /**
-     * Puts one block back whose rows have been removed, into the epoch that it was in, and candidates that were lost or that an
-     * older version did not know. The sums of its parts know the rows.
+     * Puts one block back whose rows have been removed, into the epoch that it was in, and candidates that were lost.
+     * The sums of its parts know the rows.
      */
     putBack(packed: PackedBlocks, epoch: Epoch, keepsUndo: boolean): void {
       const number = packed.headers[0]?.ref.number ?? 0

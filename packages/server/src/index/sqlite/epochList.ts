@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { IndexDamagedError } from '../../platform/errors.ts'
 import type { SqliteConnection } from './driver.ts'
-import { type Proof, proofs } from './epochSums.ts'
+import type { EpochProof, Proof } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
 
 /** Candidates of one epoch, and how they are proven. */
@@ -15,8 +15,6 @@ export interface EpochList {
   /** Oldest first. */
   readonly epochs: readonly Epoch[]
   readonly holdings: readonly HoldingEpoch[]
-  /** First block from which on up to the head rows are proven; absent: not even those of the newest block. */
-  readonly provenFrom?: number
 }
 
 /** Tables of the list and their columns, in the order of the text. */
@@ -50,8 +48,7 @@ export function createEpochList(connection: SqliteConnection) {
     read(): EpochList {
       const { text = '', sum = null } = select.get([]) ?? {}
       if (last !== undefined && last.text === text && last.sum === sum) return last.list
-      // An older program has written no checksum.
-      if (sum !== null && crc32(text) !== sum) {
+      if (crc32(text) !== sum) {
         throw new IndexDamagedError({ part: 'epochs' }, 'their checksum does not fit')
       }
       const list = toList(text)
@@ -71,7 +68,7 @@ export function createEpochList(connection: SqliteConnection) {
      */
     restore(): void {
       const { text = '', sum = null } = select.get([]) ?? {}
-      if (sum === null || crc32(text) === sum) return
+      if (crc32(text) === sum) return
       const copy = selectCopy.get([])?.list ?? null
       if (copy === text) put.run([crc32(text), text])
       else if (copy !== null && crc32(copy) === sum) putBack(connection, copy)
@@ -93,16 +90,13 @@ function putBack(connection: SqliteConnection, copy: string): void {
 
 function toList(text: string): EpochList {
   const [epochs, holdings] = text.split(';').map(toRows)
-  const list = {
+  return {
     epochs: (epochs ?? []).map(([id = 0, firstBlock = 0, txCount = 0, proof = 0]) => ({
       ...{ id, firstBlock, txCount },
-      proof: proof as Proof
+      proof: proof as EpochProof
     })),
     holdings: (holdings ?? []).map(([id = 0, proof = 0]) => ({ id, proof: proof as Proof }))
   }
-  const unproven = list.epochs.findLastIndex(({ proof }) => proof === proofs.none)
-  const first = list.epochs[unproven + 1]
-  return { ...list, ...(first && { provenFrom: first.firstBlock }) }
 }
 
 function toRows(rows = ''): readonly (readonly number[])[] {

@@ -7,6 +7,8 @@ import { addressTable, hashTable, holdingTable, sumId, type TableShape, tableSha
 /** How rows of an epoch are proven; see the schema. */
 export const proofs = { none: 0, parts: 1, rows: 2 } as const
 export type Proof = (typeof proofs)[keyof typeof proofs]
+/** Of address and hash rows: they are always proven. */
+export type EpochProof = Exclude<Proof, typeof proofs.none>
 
 /** The sums of one epoch's parts, by table, which the writer keeps in memory of an epoch that rows are added to. */
 interface PartSums {

@@ -1,12 +1,12 @@
 import type { SqliteConnection } from './driver.ts'
-import { type Proof, proofs } from './epochSums.ts'
+import { type EpochProof, proofs } from './epochSums.ts'
 
 /** A stretch of the chain whose keys lie together in every large B-tree. */
 export interface Epoch {
   readonly id: number
   readonly firstBlock: number
   readonly txCount: number
-  readonly proof: Proof
+  readonly proof: EpochProof
 }
 
 /**
@@ -98,7 +98,7 @@ export function chooseEpochs(
 
 /**
  * The newest complete epoch whose rows have no sums of their own, as a merge of one: parts need not be counted any more then, and
- * what an older program wrote is proven.
+ * candidates that were accepted as they were found are proven again.
  * @param unproven - ids of epochs whose candidates are not proven.
  */
 export function chooseUnlinked(

@@ -4,30 +4,19 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
 import type { StoreReader } from '../port/store.ts'
-import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import { findChecksum } from '../record/rowChecksums.ts'
 import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
-import { encodeConfirmed } from '../test/encodeConfirmed.ts'
 import { expectedHistory } from '../test/expectedHistory.ts'
 import { loseSqliteRow, type SqliteRow } from '../test/loseSqliteRow.ts'
-import {
-  decodeRecords,
-  readAudit,
-  readCoverage,
-  readEvents,
-  readHistory,
-  withSnapshot
-} from '../test/readAll.ts'
+import { decodeRecords, readAudit, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
-import { migrate } from './migrate.ts'
 import { chainFiles } from './open.ts'
 import { openSqliteReader } from './openReader.ts'
 import { openSqliteWriter, type SqliteWriterOptions } from './openWriter.ts'
-import { migrations } from './schema.ts'
 
 const { chainId } = testIdentity
 const [alice = '0x', bob = '0x', , dave = '0x'] = people
@@ -105,96 +94,6 @@ test('without the record nothing is said of the hash; what else is gone is named
     { position, part: 'record' },
     { position, part: 'block' }
   ])
-})
-
-test('an index of the version before opens with its data, and says what it does not know', async () => {
-  const blocks = buildChain(plans)
-  makeOldIndex(blocks.slice(0, 4))
-  const reader = await openReader()
-  const writer = await openWriter()
-  expect(await writer.state()).toMatchObject({ head: blocks[3]!.ref, indexedFrom: 0 })
-  expect(await readCoverage(reader)).toEqual({})
-  expect(await withSnapshot(reader, snapshot => readHistory(snapshot, alice))).toHaveLength(4)
-  expect(await recount(reader)).toEqual(nothingLost)
-  expect(await readEvents(reader, alice)).toEqual([])
-  expect((await readAudit(reader, alice)).flatMap(({ missing }) => missing)).toEqual([])
-
-  await commitChain(writer, blocks.slice(4))
-  expect(await readCoverage(reader)).toEqual({
-    detailedFrom: 4,
-    countedFrom: 4,
-    operationsFrom: 4,
-    checkedFrom: 4
-  })
-  expect(await recount(reader)).toEqual(nothingLost)
-  const lostAt = async (blockNumber: number) => {
-    const position = { blockNumber, index: 0 }
-    const putBack = lose({ table: 'address_tx', address: alice, position })
-    const found = await recount(reader)
-    putBack()
-    return found
-  }
-  expect(await lostAt(3)).toEqual(nothingLost)
-  expect(await lostAt(4)).toEqual({ ...nothingLost, missing: [{ blockNumber: 4, index: 0 }] })
-
-  await writer.rollbackTo(blocks[4]!.ref)
-  expect(await readCoverage(reader)).toEqual({
-    detailedFrom: 4,
-    countedFrom: 4,
-    operationsFrom: 4,
-    checkedFrom: 4
-  })
-  await writer.rollbackTo(blocks[3]!.ref)
-  expect(await readCoverage(reader)).toEqual({})
-  await writer.rollbackTo(blocks[1]!.ref)
-  const grown = buildChain([[{ name: 'new', parties: [alice] }]], { parent: blocks[1]!.ref, fork: 'b' })
-  await commitChain(writer, grown)
-  expect(await readCoverage(reader)).toEqual({
-    detailedFrom: 2,
-    countedFrom: 2,
-    operationsFrom: 2,
-    checkedFrom: 2
-  })
-  expect(await recount(reader)).toEqual(nothingLost)
-  expect(await lostAt(2)).toEqual({ ...nothingLost, missing: [{ blockNumber: 2, index: 0 }] })
-})
-
-/** A file as the program with schema 6 left it: rows in one epoch, undo data, nothing of what came later. */
-function makeOldIndex(blocks: ReturnType<typeof buildChain>): void {
-  onFile(connection => {
-    migrate(connection, migrations.slice(0, 6))
-    const run = (sql: string, values: readonly (number | Uint8Array)[]) => connection.prepare(sql).run(values)
-    run('INSERT INTO meta (id, chain_id, genesis_hash, indexed_from) VALUES (1, ?, ?, 0)', [
-      chainId,
-      hashBytes(testIdentity.genesisHash)
-    ])
-    run('INSERT INTO epoch VALUES (-1, 0, ?)', [blocks.length])
-    for (const { ref, parentHash, timestampSeconds, transactions } of blocks) {
-      const [{ transaction, parties } = expect.fail('a block has one transaction')] = transactions
-      const id = ref.number * 65_536
-      run('INSERT INTO block VALUES (?, ?, ?, ?, 1)', [
-        ref.number,
-        hashBytes(ref.hash),
-        hashBytes(parentHash),
-        timestampSeconds
-      ])
-      run('INSERT INTO tx VALUES (?, ?)', [id, encodeConfirmed(transaction)])
-      run('INSERT INTO tx_hash VALUES (-1, ?, ?)', [hashBytes(transaction.hash).subarray(0, 8), id])
-      const addresses = parties.map(addressBytes)
-      for (const address of addresses) run('INSERT INTO address_tx VALUES (-1, ?, ?)', [address, id])
-      const undo = Buffer.concat([Buffer.from([0, addresses.length]), ...addresses])
-      run('INSERT INTO undo VALUES (?, ?)', [ref.number, undo])
-    }
-  })
-}
-
-test('what an old and a new version wrote into one epoch is kept apart', async () => {
-  const blocks = buildChain(plans)
-  makeOldIndex(blocks.slice(0, 4))
-  const writer = await openWriter()
-  await commitChain(writer, blocks.slice(4))
-  expect(onFile(file => file.prepare('SELECT id FROM epoch').all([]))).toHaveLength(2)
-  expect(await recount(await openReader())).toEqual(nothingLost)
 })
 
 test('a page of row checksums that is lost shows as rows that nobody has written; a torn one is an error', async () => {

@@ -2,7 +2,7 @@ import type { BlockRef } from '../../model/evm.ts'
 import { IndexDamagedError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, StoredBlock } from '../port/status.ts'
 import { hashBytes } from '../record/hexBytes.ts'
-import { checkRow } from '../shared/rowSums.ts'
+import { checkRow, sumOfRow } from '../shared/rowSums.ts'
 import {
   type BlockColumns,
   type ChainMeta,
@@ -12,15 +12,14 @@ import {
   toRef,
   toStoredBlock
 } from '../shared/rows.ts'
-import type { SqliteConnection } from './driver.ts'
+import type { SqliteConnection, SqlRow } from './driver.ts'
 import { createEpochList, type EpochList } from './epochList.ts'
-import { sealMeta } from './sealOldRows.ts'
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
 export interface Cursor {
   /** Reads the row of `meta` alone: the list of epochs may be damaged. */
   identity(): ChainIdentity
-  /** @throws {IndexDamagedError} the list of epochs, which says from which block on rows are proven, is damaged. */
+  /** @throws {IndexDamagedError} the list of epochs is damaged. */
   meta(): ChainMeta
   /** The epochs. */
   epochs(): EpochList
@@ -60,8 +59,7 @@ export function createCursor(connection: SqliteConnection): Cursor {
     const row = selectBlock.get([number])
     const damage = { part: 'block', block: number } as const
     if (row === undefined) throw new IndexDamagedError(damage, 'it is missing')
-    const isOld = row.sum === null && number < (stored.checked_from ?? Number.POSITIVE_INFINITY)
-    return isOld ? row : checkRow(stored.chain_id, 'block', row, damage)
+    return checkRow(stored.chain_id, 'block', row, damage)
   }
 
   const readHead = () => {
@@ -76,7 +74,7 @@ export function createCursor(connection: SqliteConnection): Cursor {
     },
     meta() {
       const row = readMeta()
-      return toMeta(row && { ...row, tallied_from: list.read().provenFrom ?? null })
+      return toMeta(row && { ...row, tallied_from: list.read().epochs[0]?.firstBlock ?? null })
     },
     epochs: list.read,
     head() {
@@ -110,6 +108,13 @@ export function writeIdentity(connection: SqliteConnection, { chainId, genesisHa
   sealMeta(connection)
 }
 
+/** Writes the checksum of the row of `meta`, once all that changes it has been done. */
+export function sealMeta(connection: SqliteConnection): void {
+  const row = connection.prepare<SqlRow>('SELECT * FROM meta').get([])
+  if (row === undefined) return
+  connection.prepare('UPDATE meta SET sum = ?').run([sumOfRow(Number(row.chain_id), 'meta', row)])
+}
+
 /** Prepares writing `IndexMarks` and `IndexCoverage`. Every call runs inside the caller's transaction. */
 export function createMarkWriter(connection: SqliteConnection) {
   // Not below the first stored block: older final blocks are not in the index.
@@ -125,7 +130,7 @@ export function createMarkWriter(connection: SqliteConnection) {
   )
   const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
-  // From which block on rows are proven, the epochs say.
+  // All rows are proven: the oldest epoch says from which block on.
   const { countedFrom: _, ...stored } = coverageColumns
   const columns = Object.values(stored).join(', ')
   const values = Object.keys(stored).map((_, i) => `?${i + 1}`)

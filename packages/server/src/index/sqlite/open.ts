@@ -1,5 +1,6 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { StoreError } from '../../platform/errors.ts'
+import { chainStore, type NamedStore } from '../shared/format.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 
 /** The files of one chain inside the store's folder. */
@@ -14,17 +15,21 @@ export interface ChainFiles {
   readonly damage: string
   /** Held by the writer for its whole life. */
   readonly lock: string
+  /** The index, for messages. */
+  readonly store: NamedStore
 }
 
 /** Names every file that one chain has in `folder`. SQLite adds `-wal` and `-shm` beside the database. */
 export function chainFiles(folder: string, chainId: number): ChainFiles {
   const base = join(folder, `evm-${chainId}`)
+  const database = `${base}.sqlite`
   return {
-    database: `${base}.sqlite`,
+    database,
     unfinished: `${base}.sqlite.new`,
     aside: `${base}.kept-aside.sqlite`,
     damage: `${base}.damage`,
-    lock: `${base}.lock`
+    lock: `${base}.lock`,
+    store: chainStore(chainId, basename(database))
   }
 }
 

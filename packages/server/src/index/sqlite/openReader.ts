@@ -35,7 +35,7 @@ export interface SqliteReaderOptions {
  * Opens the index of one chain for reading, next to its writer in whatever thread or process that runs. The file need
  * not exist yet: snapshots are empty until it does. Once it was there, a missing one is a {@link StoreLostError}; where another
  * file takes its place, the first snapshot is one too, unless the old index was kept aside.
- * @throws {StoreError} there is no SQLite driver, or the file was made by a newer program.
+ * @throws {StoreError} there is no SQLite driver, or the file was made by another build.
  */
 export async function openSqliteReader(
   folder: string,
@@ -52,7 +52,7 @@ export async function openSqliteReader(
     source.connectFirst()
   } catch (error) {
     // A server must not start over an index that it cannot read. Other failures are left to the first read: they may pass.
-    if (error instanceof StoreError && error.context.storedVersion !== undefined) throw error
+    if (error instanceof StoreError && error.context.expectedFormat !== undefined) throw error
   }
   return new IndexReader(new SnapshotLeases({ max: maxSnapshots, idleMs }), source)
 }
@@ -84,7 +84,7 @@ interface Newest {
 class SqliteSnapshots implements SnapshotSource {
   readonly #files: ChainFiles
   readonly #options: Kept
-  readonly #connect: () => ReadConnection | undefined
+  readonly #connect: () => ReadConnection
   readonly #commits: CommitWatch
   readonly #idle: ReadConnection[] = []
   readonly #counted = new CountedParts()
@@ -97,12 +97,7 @@ class SqliteSnapshots implements SnapshotSource {
   #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor(
-    files: ChainFiles,
-    connect: () => ReadConnection | undefined,
-    commits: CommitWatch,
-    options: Kept
-  ) {
+  constructor(files: ChainFiles, connect: () => ReadConnection, commits: CommitWatch, options: Kept) {
     this.#files = files
     this.#connect = connect
     this.#commits = commits

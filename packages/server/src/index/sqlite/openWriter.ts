@@ -8,15 +8,15 @@ import { checkIdentity } from '../shared/rows.ts'
 import { createFileCheck } from './checkpointedFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { inTransaction } from './driver.ts'
+import { createEpochList } from './epochList.ts'
 import { keepAside, removeDatabase } from './keepAside.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { acquireWriterLock } from './lock.ts'
+import { createFormatCheck, makeTables } from './makeTables.ts'
 import { createCursor, writeIdentity } from './meta.ts'
-import { migrate } from './migrate.ts'
-import { type ChainFiles, chainFiles, openForWriting } from './open.ts'
+import { type ChainFiles, chainFiles, openForReading, openForWriting } from './open.ts'
 import { hasContent, lostIndex, trackFiles } from './openFiles.ts'
-import { migrations } from './schema.ts'
-import { sealOldRows } from './sealOldRows.ts'
+import { indexTables } from './schema.ts'
 import { defaultLayout, type Layout, SqliteWriter } from './writer.ts'
 
 /** All optional; the defaults are what a server wants. */
@@ -38,7 +38,7 @@ const defaultLockWaitMs = 2000
  * Opens the index of one chain for writing, in the file `evm-<chainId>.sqlite` of `folder`; makes both when missing.
  * @throws {StoreInUseError} another writer has it.
  * @throws {StoreLostError} there is none, and it must exist. Calls of the writer throw it while its files are not at their paths.
- * @throws {StoreError} it holds another chain; its schema is newer than this program; there is
+ * @throws {StoreError} it holds another chain; its format is that of another build; there is
  *   no SQLite driver; the disk refuses.
  * @remarks Its calls block the calling thread: use it in a worker. Keep it reachable until it is closed: collected as
  *   garbage, it takes its lock along.
@@ -62,11 +62,11 @@ export async function openSqliteWriter(
   })
   try {
     requireIndex()
+    if (hasContent(files.database)) requireOwnFormat(driver, files)
     if (keepsOtherAside && isOfOtherGenesis(driver, files, identity)) await keepAside(driver, files)
     if (!hasContent(files.database)) await createDatabase(driver, files, identity)
     const connection = openForWriting(driver, files.database)
     try {
-      migrate(connection, migrations, sealOldRows)
       // After the last transaction of a writer whose lock file was deleted: it begins no other one from here on.
       const stored = inTransaction(connection, () => createCursor(connection).identity())
       checkIdentity(stored, identity, files.aside)
@@ -84,11 +84,20 @@ export async function openSqliteWriter(
   }
 }
 
+/** Over a connection that changes nothing: a file of another build stays as it is. */
+function requireOwnFormat(driver: SqliteDriver, files: ChainFiles): void {
+  const connection = openForReading(driver, files.database)
+  try {
+    createFormatCheck(connection, indexTables, files.store)()
+  } finally {
+    connection.close()
+  }
+}
+
 function isOfOtherGenesis(driver: SqliteDriver, files: ChainFiles, wanted: ChainIdentity): boolean {
   if (!hasContent(files.database)) return false
   const connection = openForWriting(driver, files.database)
   try {
-    migrate(connection, migrations, sealOldRows)
     const { chainId, genesisHash } = createCursor(connection).identity()
     return chainId === wanted.chainId && genesisHash !== wanted.genesisHash
   } finally {
@@ -114,8 +123,11 @@ async function createDatabase(
   await removeDatabase(files.unfinished)
   const connection = openForWriting(driver, files.unfinished)
   try {
-    migrate(connection, migrations, sealOldRows)
-    inTransaction(connection, () => writeIdentity(connection, identity))
+    makeTables(connection, indexTables, files.store)
+    inTransaction(connection, () => {
+      writeIdentity(connection, identity)
+      createEpochList(connection).stamp()
+    })
     // Into the file with everything: the log does not move along.
     connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([])
   } finally {

@@ -13,11 +13,10 @@ import { testIdentity } from '../test/store.contract.ts'
 import type { SqliteConnection, SqliteStatement } from './driver.ts'
 import { inTransaction } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
-import { migrate } from './migrate.ts'
 import { openSqliteReader } from './openReader.ts'
 import { openSqliteWriter } from './openWriter.ts'
 import { createPoolRows, createPoolWriter } from './pool.ts'
-import { migrations } from './schema.ts'
+import { indexTables } from './schema.ts'
 
 const [alice = '0x', bob = '0x'] = people
 
@@ -29,7 +28,7 @@ let written: string[]
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'chain-data-pool-'))
   const real = loadSqliteDriver().open(join(folder, 'pool.sqlite'), { busyTimeoutMs: 1000 })
-  migrate(real, migrations)
+  real.exec(indexTables)
   written = []
   connection = {
     ...{ exec: sql => real.exec(sql), close: () => real.close() },

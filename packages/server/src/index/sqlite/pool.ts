@@ -33,10 +33,10 @@ export function createPoolRows(connection: SqliteConnection, chainId: number): P
     entriesOf: async ids => ids.flatMap(id => entry.all([id])).map(row => checkPoolRow(chainId, row)),
     recordsBetween: async (first, end) => {
       const rows = records.all([first, end])
-      for (const { id, rec } of rows) checkRecord({ chainId }, id, rec)
+      for (const { id, rec } of rows) checkRecord(chainId, id, rec)
       return rows
     },
-    confirmedOf: async hashes => new Set(hashes.filter(hash => lookUp({ chainId }, hash) !== undefined)),
+    confirmedOf: async hashes => new Set(hashes.filter(hash => lookUp(chainId, hash) !== undefined)),
     firstSeenOf: async hashes =>
       new Map(
         hashes.flatMap((hash): [Hash, number][] => {

@@ -2,9 +2,8 @@ import type { Hash } from '../../model/evm.ts'
 import type { IndexedRange } from '../port/status.ts'
 import { hashKey } from '../record/hexBytes.ts'
 import { hashOfRecord } from '../record/record.ts'
-import { checkRecord, type SumRule } from '../record/recordSums.ts'
+import { checkRecord } from '../record/recordSums.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
-import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, missingRecord, type ReportColumns } from '../shared/rows.ts'
 import { prepareBlockRows } from './blockRows.ts'
 import { prepareReplay } from './changes.ts'
@@ -14,15 +13,15 @@ import { createSumPages } from './epochSums.ts'
 import { prepareRows } from './keyedRows.ts'
 import { createKeyParts, poolAddresses } from './keyParts.ts'
 import { createLinkedRows } from './linkedRows.ts'
+import { createFormatCheck } from './makeTables.ts'
 import { createCursor } from './meta.ts'
-import { schemaVersion } from './migrate.ts'
 import { type ChainFiles, openForReading } from './open.ts'
 import type { PoolRow } from './poolRow.ts'
 import { createProvenHoldings } from './provenHoldings.ts'
 import { createProvenIds } from './provenIds.ts'
 import { prepareFindReorged } from './reorged.ts'
 import { prepareRowDamage } from './rowDamage.ts'
-import { migrations } from './schema.ts'
+import { indexTables } from './schema.ts'
 import { addressTable, hashAt, hashTable, shortHashLength } from './tableShapes.ts'
 
 /** A row with its checksum. */
@@ -37,7 +36,7 @@ export type ReadConnection = ReturnType<typeof prepareReads> & {
   begin(): void
   /**
    * Reads what every snapshot needs to know.
-   * @throws {StoreError} a newer program has changed the schema meanwhile.
+   * @throws {StoreError} another build has taken the file meanwhile.
    */
   facts(): SnapshotFacts
   end(): void
@@ -53,22 +52,13 @@ export interface SnapshotFacts {
 
 /**
  * Opens the chain's file for reading.
- * @returns nothing while its writer has not created it, or not yet brought it to this program's schema.
- * @throws {StoreError} the schema is newer than this program, or the file holds another chain.
+ * @throws {StoreError} the file has another format, or holds another chain.
  */
-export function openReadConnection(
-  driver: SqliteDriver,
-  files: ChainFiles,
-  chainId: number
-): ReadConnection | undefined {
+export function openReadConnection(driver: SqliteDriver, files: ChainFiles, chainId: number): ReadConnection {
   const connection = openForReading(driver, files.database)
   try {
-    const version = schemaVersion(connection)
-    if (version === undefined || version < migrations.length) {
-      connection.close()
-      return undefined
-    }
-    refuseNewerSchema(version, migrations, 'folder', chainId)
+    const checkFormat = createFormatCheck(connection, indexTables, files.store)
+    checkFormat()
     const statements = prepareReads(connection, chainId)
     checkChain(statements.cursor.meta(), chainId)
     return {
@@ -80,7 +70,7 @@ export function openReadConnection(
         statements.dataVersion.get([])
       },
       facts: () => {
-        refuseNewerSchema(statements.version.get([])?.version ?? 0, migrations, 'folder', chainId)
+        checkFormat()
         const { cursor } = statements
         return { meta: cursor.meta(), list: cursor.epochs() }
       },
@@ -98,7 +88,6 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     lookUp: createTransactionLookup(connection),
     report: connection.prepare<ReportColumns & Sealed>('SELECT * FROM writer_report'),
     dataVersion: connection.prepare('PRAGMA data_version'),
-    version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
     idsOfAddress: createProvenIds(connection, addressTable, chainId),
     idsOfHash: createProvenIds(connection, hashTable, chainId),
     /**
@@ -177,7 +166,7 @@ function rowsOfAddress(join = ''): string {
 }
 
 /** Finds one transaction by its hash. */
-export type TransactionLookup = (rule: SumRule, hash: Hash) => number | undefined
+export type TransactionLookup = (chainId: number, hash: Hash) => number | undefined
 
 /**
  * Prepares the look-up by hash, newest epochs first. The index keeps a part of each hash; the record says whether it is this
@@ -195,11 +184,11 @@ export function createTransactionLookup(
      WHERE epoch.first_block >= ${newestEpochs === undefined ? 0 : firstBlockOf(newestEpochs)}
      ORDER BY epoch.first_block DESC, tx_hash.tx_id DESC`
   )
-  return (rule, hash) =>
+  return (chainId, hash) =>
     select.all([hashKey(hash)]).find(({ id, rec }) => {
       if (rec === null) throw missingRecord(id)
       // A record that is not what was written may have lost this hash.
-      checkRecord(rule, id, rec)
+      checkRecord(chainId, id, rec)
       return hashOfRecord(rec) === hash.toLowerCase()
     })?.id
 }

@@ -5,7 +5,7 @@ import { decodeParties } from '../record/undoParties.ts'
 import type { Rollback } from '../shared/IndexWriter.ts'
 import { sumOfRow } from '../shared/rowSums.ts'
 import type { SqliteConnection } from './driver.ts'
-import { type EpochSums, type Proof, proofs } from './epochSums.ts'
+import { type EpochProof, type EpochSums, proofs } from './epochSums.ts'
 import { createEpochTable } from './epochs.ts'
 import { prepareUnlink } from './linkedEdits.ts'
 import { forgetMerge } from './merge.ts'
@@ -97,7 +97,7 @@ export function hasUndoAbove(connection: SqliteConnection, chainId: number, numb
 interface CutEpoch {
   readonly id: number
   readonly end: number
-  readonly proof: Proof
+  readonly proof: EpochProof
 }
 
 /**
@@ -158,7 +158,6 @@ function prepareRemoveKeys(connection: SqliteConnection, { id: epoch, proof }: C
       }
       const ids = JSON.stringify(rows.map(({ id }) => id))
       remove.run([epoch, Buffer.concat(rows.map(({ key }) => key)), ids])
-      if (proof === proofs.none) return
       const parts = shape === addressTable ? sums.of(epoch).addresses : sums.of(epoch).hashes
       for (const { key, id } of rows) parts.subtract(key, 0, id)
     }

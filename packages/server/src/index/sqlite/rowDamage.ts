@@ -4,7 +4,6 @@ import { createRowHash, readRowSum, rowSum, rowSumLength } from '../record/rowSu
 import type { SqliteConnection } from './driver.ts'
 import type { EpochList, HoldingEpoch } from './epochList.ts'
 import { createEpochEnds, proofs } from './epochSums.ts'
-import type { Epoch } from './epochs.ts'
 import {
   createKeyHash,
   createKeyOrder,
@@ -20,11 +19,7 @@ import { addressTable, hashTable, holdingTable, type RowKey, type TableShape } f
 const rowsAtOnce = 4_000
 
 /** Finds damage as it goes; `undefined` after each piece, for a pause. */
-type FindDamage = (
-  epoch: Pick<Epoch, 'id' | 'proof'>,
-  firstPart: number,
-  endPart: number
-) => Generator<Damage | undefined>
+type FindDamage = (epoch: HoldingEpoch, firstPart: number, endPart: number) => Generator<Damage | undefined>
 
 /** Prepares checking rows that are found by key, of some parts of all epochs, against their sums. */
 export function prepareRowDamage(connection: SqliteConnection, chainId: number) {
@@ -70,7 +65,7 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
   const hashAt = createKeyHash(shape, chainId)
 
   return function* (epoch, firstPart, endPart) {
-    // Rows of an old index have no sums yet.
+    // Candidates that were accepted as they were found.
     if (epoch.proof === proofs.none) return
     const isLinked = epoch.proof === proofs.rows
     const damageAt = (key: Uint8Array): Damage => ({

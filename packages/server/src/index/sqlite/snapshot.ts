@@ -6,7 +6,7 @@ import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashKey } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
-import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.ts'
+import { checkRecords, splitAltered } from '../record/recordSums.ts'
 import { partOf, placeOfPart, RowSums, readPartChecksum } from '../record/rowChecksums.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
 import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
@@ -17,8 +17,7 @@ import {
   checkChecksumPage,
   type HoldingColumns,
   missingRecord,
-  nextChunkSize,
-  sumRuleOf
+  nextChunkSize
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { CountedParts } from './countedParts.ts'
@@ -78,7 +77,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   protected get logged() {
-    const read = () => this.#open().replay(this.#rule)
+    const read = () => this.#open().replay(this.#chainId)
     return {
       rowsFrom: async (entry: number) => read().rowsFrom(entry),
       appended: async (first: number, last: number, before: number) => read().appended(first, last, before),
@@ -107,7 +106,7 @@ export class SqliteSnapshot extends IndexSnapshot {
       const asked = Math.min(wanted, left)
       const ids = cursor.next(asked)
       if (ids.length === 0) return
-      const chunk = toChunk(this.#rule, ids, this.#open().recordsOf.get([JSON.stringify(ids)]))
+      const chunk = toChunk(this.#chainId, ids, this.#open().recordsOf.get([JSON.stringify(ids)]))
       yield chunk
       if (ids.length < asked) return
       left -= asked
@@ -130,10 +129,10 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   async lookUpHash(hash: Hash): Promise<HashLookup> {
-    const id = this.#open().lookUp(this.#rule, hash)
+    const id = this.#open().lookUp(this.#chainId, hash)
     if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
     this.#proveUnknown(hash)
-    const commonAncestor = this.#open().findReorged(hash, this.meta.identity.chainId)
+    const commonAncestor = this.#open().findReorged(hash, this.#chainId)
     return commonAncestor === undefined ? { kind: 'unknown' } : { kind: 'reorged', commonAncestor }
   }
 
@@ -143,7 +142,7 @@ export class SqliteSnapshot extends IndexSnapshot {
     for (let wanted = chunkRecords; ; await this.#lease.pause()) {
       const row = this.#open().audited.get([...newestBefore(before, key), wanted])
       if (row?.last == null) return
-      const chunk = toAuditedChunk(this.#rule, row, number => this.#isBlockAltered(number))
+      const chunk = toAuditedChunk(this.#chainId, row, number => this.#isBlockAltered(number))
       yield chunk
       if (row.n < wanted) return
       before = row.last
@@ -163,14 +162,14 @@ export class SqliteSnapshot extends IndexSnapshot {
 
   protected async readReport() {
     const row = this.#open().report.get([])
-    return row && checkRow(this.#rule.chainId, 'writer_report', row, { part: 'report' })
+    return row && checkRow(this.#chainId, 'writer_report', row, { part: 'report' })
   }
 
   protected async readPending(address: Uint8Array) {
     this.#open().poolAddresses.prove(address)
     return this.#open()
       .pending.all([address])
-      .map(row => checkPoolRow(this.#rule.chainId, row, address))
+      .map(row => checkPoolRow(this.#chainId, row, address))
   }
 
   async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
@@ -184,18 +183,14 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   protected async readBlockRows(from: number, to: number): Promise<BlockRowsFound> {
-    return this.#open().blockRows(this.#list.epochs, this.#rule, from, to)
+    return this.#open().blockRows(this.#list.epochs, this.#chainId, from, to)
   }
 
   protected async readEvents(address: Uint8Array, after: number, limit: number) {
     await this.#lease.pause()
     const rows = this.#open().accountEvents.all([address, after, limit])
-    const { chainId, checkedFrom = Number.POSITIVE_INFINITY } = this.#rule
-    for (const row of rows) {
-      if (row.sum === null && row.block < checkedFrom) continue
-      checkRow(chainId, 'account_event', row, { part: 'event', block: row.block })
-    }
-    return rows
+    const { chainId } = this.meta.identity
+    return rows.map(row => checkRow(chainId, 'account_event', row, { part: 'event', block: row.block }))
   }
 
   protected async hasAllHoldings(owner: Uint8Array): Promise<boolean> {
@@ -213,7 +208,6 @@ export class SqliteSnapshot extends IndexSnapshot {
     const part = partOf(addressBytes(address), 0)
     const { page, offset } = placeOfPart(part, addressTable.rows)
     for (const epoch of this.#list.epochs) {
-      if (epoch.proof === proofs.none) continue
       const isLinked = epoch.proof === proofs.rows
       const isCounted = await unlessDamaged(() =>
         isLinked ? this.#countLinked(epoch, address, budget) : this.#countPart(epoch.id, part, found, budget)
@@ -299,8 +293,8 @@ export class SqliteSnapshot extends IndexSnapshot {
     }
   }
 
-  get #rule(): SumRule {
-    return sumRuleOf(this.meta)
+  get #chainId(): number {
+    return this.meta.identity.chainId
   }
 
   #view(): EpochView {
@@ -366,24 +360,24 @@ function newestBefore(before: number, address: Uint8Array): readonly [number, Ui
 }
 
 function toChunk(
-  rule: SumRule,
+  chainId: number,
   ids: readonly number[],
   row: ReturnType<ReadConnection['recordsOf']['get']>
 ): RecordChunk {
   if (row === undefined || row.missing !== null || row.bytes === null) throw missingRecord(row?.missing ?? 0)
-  checkRecords(rule, ids, row.bytes, toIds(row.lengths))
+  checkRecords(chainId, ids, row.bytes, toIds(row.lengths))
   return { ids, bytes: row.bytes }
 }
 
 function toAuditedChunk(
-  rule: SumRule,
+  chainId: number,
   row: NonNullable<ReturnType<ReadConnection['audited']['get']>>,
   isBlockAltered: (number: number) => boolean
 ): AuditedChunk {
   const named = (list: readonly number[], part: MissingPart['part']) => list.map(id => ({ id, part }))
   const found = toIds(row.ids)
   const { ids, bytes, altered } = splitAltered(
-    rule,
+    chainId,
     found,
     row.bytes ?? new Uint8Array(0),
     toIds(row.lengths)

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
-import type { IndexCoverage, WriterReport } from '../port/status.ts'
+import type { WriterReport } from '../port/status.ts'
 import type { Suspects } from '../port/writer.ts'
 import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
@@ -29,14 +29,13 @@ import { createKeyParts, poolAddresses } from './keyParts.ts'
 import { linkBlock } from './linkedEdits.ts'
 import type { WriterLock } from './lock.ts'
 import { EpochMerger, type MergerLayout } from './merge.ts'
-import { createCursor, createMarkWriter } from './meta.ts'
+import { createCursor, createMarkWriter, sealMeta } from './meta.ts'
 import type { ChainFiles } from './open.ts'
 import { createPoolRows, createPoolWriter } from './pool.ts'
 import { removeBlock } from './removeBlock.ts'
 import { prepareReorged } from './reorged.ts'
 import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
 import { prepareSealed } from './sealedRows.ts'
-import { sealMeta } from './sealOldRows.ts'
 import { acceptCandidates, findSuspectCandidates } from './suspectCandidates.ts'
 import { acceptRows, checkKey, claimedBlocks, endOfEpoch, findSuspectRows } from './suspectRows.ts'
 
@@ -66,7 +65,7 @@ export const defaultLayout: Layout = {
  */
 const mergedPerAppended = 8
 
-/** Writes to an open, migrated file. Every call blocks its thread until it is done. */
+/** Writes to an open file. Every call blocks its thread until it is done. */
 export class SqliteWriter implements WriterEngine {
   readonly pool: PoolRows
   readonly log: LogRows
@@ -220,12 +219,11 @@ export class SqliteWriter implements WriterEngine {
     this.#idleWork.postpone()
   }
 
-  async replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void> {
+  async replace(block: PackedBlocks, damage: Damage): Promise<void> {
     this.#change(() => {
       const { epoch, hadUndo } = removeBlock(this.#connection, block, damage)
       this.#appender.putBack(block, epoch, hadUndo)
       if (epoch.proof === proofs.rows) linkBlock(this.#connection, epoch.id, block)
-      if (coverage !== undefined) this.#marks.setCoverage(coverage)
     })
     this.#isMergeable = true
     this.#idleWork.postpone()

@@ -161,7 +161,6 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     expect(await writer.state()).toEqual({
       head: last?.ref,
       indexedFrom: 100,
-      checkedFrom: 100,
       backfilled: false,
       settled: true,
       degraded: false

@@ -23,17 +23,11 @@ export function describeCoverage(open: OpenStore): void {
     const blocks = buildChain(plans, { firstNumber: 40 })
     await commitChain(writer, blocks.slice(0, 3))
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 40,
-      countedFrom: 40,
-      operationsFrom: 40,
-      checkedFrom: 40
+      countedFrom: 40
     })
     await commitChain(writer, blocks.slice(3))
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 40,
-      countedFrom: 40,
-      operationsFrom: 40,
-      checkedFrom: 40
+      countedFrom: 40
     })
   })
 
@@ -79,24 +73,18 @@ export function describeCoverage(open: OpenStore): void {
     const { store, writer, reader } = await start()
     const blocks = traced(buildChain(plans), 4)
     await commitChain(writer, blocks)
-    const whole = { detailedFrom: 0, tracedFrom: 4, countedFrom: 0, operationsFrom: 0, checkedFrom: 0 }
+    const whole = { tracedFrom: 4, countedFrom: 0 }
     expect(await readCoverage(reader)).toEqual(whole)
     await writer.rollbackTo(blocks[4]!.ref)
     expect(await readCoverage(reader)).toEqual(whole)
     await writer.rollbackTo(blocks[3]!.ref)
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 0,
-      countedFrom: 0,
-      operationsFrom: 0,
-      checkedFrom: 0
+      countedFrom: 0
     })
     await writer.close()
     const again = await store.openWriter()
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 0,
-      countedFrom: 0,
-      operationsFrom: 0,
-      checkedFrom: 0
+      countedFrom: 0
     })
     await commitChain(again, traced(buildChain(plans, { parent: blocks[3]!.ref, fork: 'b' }), 0))
     expect(await readCoverage(reader)).toEqual(whole)
@@ -108,18 +96,12 @@ export function describeCoverage(open: OpenStore): void {
     await commitChain(writer, blocks)
     await writer.rollbackTo(blocks[8]!.ref)
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 0,
-      countedFrom: 0,
-      operationsFrom: 0,
-      checkedFrom: 0
+      countedFrom: 0
     })
     await commitChain(writer, traced(buildChain(plans.slice(0, 2), { parent: blocks[8]!.ref, fork: 'b' }), 0))
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 0,
       tracedFrom: 9,
-      countedFrom: 0,
-      operationsFrom: 0,
-      checkedFrom: 0
+      countedFrom: 0
     })
   })
 
@@ -132,29 +114,20 @@ export function describeCoverage(open: OpenStore): void {
     const second = await store.openWriter()
     await commitChain(second, blocks.slice(5, 7))
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 0,
       tracedFrom: 0,
-      countedFrom: 0,
-      operationsFrom: 0,
-      checkedFrom: 0
+      countedFrom: 0
     })
     await second.rollbackAll()
     expect(await readCoverage(reader)).toEqual({})
     expect(await snapshot.coverage()).toEqual({
-      detailedFrom: 0,
       tracedFrom: 0,
-      countedFrom: 0,
-      operationsFrom: 0,
-      checkedFrom: 0
+      countedFrom: 0
     })
     await snapshot.close()
     await commitChain(second, traced(buildChain(plans, { firstNumber: 70 }), 71))
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 70,
       tracedFrom: 71,
-      countedFrom: 70,
-      operationsFrom: 70,
-      checkedFrom: 70
+      countedFrom: 70
     })
   })
 
@@ -164,10 +137,7 @@ export function describeCoverage(open: OpenStore): void {
     await commitChain(writer, blocks.slice(0, 2))
     await expect(commitChain(writer, traced(blocks.slice(4), 0))).rejects.toThrow()
     expect(await readCoverage(reader)).toEqual({
-      detailedFrom: 0,
-      countedFrom: 0,
-      operationsFrom: 0,
-      checkedFrom: 0
+      countedFrom: 0
     })
   })
 

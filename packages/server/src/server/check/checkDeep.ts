@@ -3,7 +3,7 @@ import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import { type CheckedPiece, walkIndex } from '../../index/walkIndex.ts'
 import { type Damage, describeDamage, IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, failure, ok, type PlacedFinding, warning } from './findings.ts'
+import { type Finding, failure, ok, type PlacedFinding } from './findings.ts'
 
 /** Damaged parts that are named in the sentence; JSON lists all. */
 const maxNamed = 10
@@ -49,8 +49,7 @@ async function checkIndex(
       if (met.size === 0) {
         const snapshot = await reader.openSnapshot()
         const from = (await snapshot.indexedRange())?.from
-        const { checkedFrom } = await snapshot.coverage()
-        findings.push(judgeSound(check, chainId, { blocks, from, checkedFrom }))
+        findings.push(judgeSound(check, blocks, from))
       }
     } finally {
       await reader.close()
@@ -73,26 +72,10 @@ function blockOf({ block = Number.MAX_SAFE_INTEGER }: Damage): number {
   return block
 }
 
-/** @param found.from - first block of the index; absent while it is empty. */
-function judgeSound(
-  check: string,
-  chainId: number,
-  found: {
-    readonly blocks: number
-    readonly from: number | undefined
-    readonly checkedFrom: number | undefined
-  }
-): Finding {
-  const { blocks, from, checkedFrom } = found
+/** @param from - first block of the index; absent while it is empty. */
+function judgeSound(check: string, blocks: number, from: number | undefined): Finding {
   if (from === undefined) return ok(check, 'nothing is indexed yet')
-  const counted = `${blocks} ${blocks === 1 ? 'block' : 'blocks'} checked, no damage`
-  if (checkedFrom !== undefined && checkedFrom <= from) return ok(check, counted)
-  const which = checkedFrom === undefined ? '' : ` of blocks before ${checkedFrom}`
-  return warning(
-    check,
-    `${counted}; records${which} have no checksums: an earlier version stored them`,
-    `run "chain-data reset ${chainId}" to index the chain anew with checksums`
-  )
+  return ok(check, `${blocks} ${blocks === 1 ? 'block' : 'blocks'} checked, no damage`)
 }
 
 function judgeDamage(check: string, chainId: number, damage: readonly Damage[]): Finding {

@@ -17,7 +17,7 @@ import { readStores } from './readStores.ts'
 
 /**
  * Checks that the store's folder can be written and has room, or its database suits, and that each chain's index there can
- * be used. Nothing is written, made or migrated.
+ * be used. Nothing is written or made.
  *
  * @param isServed - whether a server answers at the configured address; then it is it that holds the locks.
  */

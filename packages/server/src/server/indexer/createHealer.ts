@@ -64,7 +64,7 @@ export type FetchBlock = (number: number, isTraced: boolean, signal: AbortSignal
  * @returns false: the index does not have the block any more.
  * @throws {NodeContradictionError} the node has another block there.
  */
-export async function fetchInPlace(
+async function fetchInPlace(
   number: number,
   damage: Damage,
   from: {

@@ -62,7 +62,7 @@ export async function openInTurn(options: OpeningOptions): Promise<OpenedStore |
   const silentProblem = () =>
     isLocked
       ? `another process or thread holds the writer's lock of this chain, but has not said for more than ${silentAfterMs} ms how it stands`
-      : `the index could not be opened for more than ${silentAfterMs} ms, and no other writer was met: the machine or its disk is busy, or the index is being upgraded`
+      : `the index could not be opened for more than ${silentAfterMs} ms, and no other writer was met: the machine or its disk is busy`
   const over = new AbortController()
   // Not waited for in the end: it leaves the board alone from the abort on.
   showWriter({

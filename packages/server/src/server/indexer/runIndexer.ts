@@ -36,7 +36,6 @@ import {
   stalledBy,
   startingStatus
 } from './status.ts'
-import { upgradeIndex } from './upgradeIndex.ts'
 
 export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
   readonly config: IndexerConfig
@@ -239,8 +238,7 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     healed = Promise.all([
       healer.healInto(store, healing.signal, () => endRound()),
       scrub(following, healing.signal),
-      fillDown(opened, following, healing.signal),
-      upgradeIndex({ ...following, store, signal: healing.signal })
+      fillDown(opened, following, healing.signal)
     ])
     while (!signal.aborted) {
       const round = openAbortScope([signal])

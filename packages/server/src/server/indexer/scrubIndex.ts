@@ -70,7 +70,7 @@ export async function scrubIndex(options: {
 async function readCheckedFrom(reader: Pick<StoreReader, 'openSnapshot'>): Promise<number | undefined> {
   const snapshot = await reader.openSnapshot()
   try {
-    return (await snapshot.coverage()).checkedFrom
+    return (await snapshot.indexedRange())?.from
   } finally {
     await snapshot.close()
   }

@@ -47,7 +47,7 @@ const boundedCharacters = 2_048
 /**
  * Writes histories from the store to the wire: the bytes of a record are written out as text, field by field, and no value
  * is made of them. The text is that of `exactJson` of what `toTransactionRecord` shapes; a property test compares the two.
- * Attached details come last in a record, and are left out where none are known.
+ * Attached details come last in a record; internal transfers are left out where the block was not traced.
  *
  * @remarks A record costs a small part of what the way over values does; bench/http measures it.
  */
@@ -68,9 +68,9 @@ export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
       if (parts.layout.isPending) throw damaged('it is an entry of the pool')
       writeFields(writer, bytes, parts, toPosition(id).blockNumber, formatAddress)
       if (account !== undefined) {
-        if (attached?.transfers && parts.knowsTransfers) writeTransfers(bytes, parts, account)
-        if (attached?.internal && parts.layout.knowsInternal) writeInternal(bytes, parts, account)
-        if (attached?.operations && parts.layout.knowsOperations) writeOperations(bytes, parts, account)
+        if (attached?.transfers) writeTransfers(bytes, parts, account)
+        if (attached?.internal && parts.layout.isTraced) writeInternal(bytes, parts, account)
+        if (attached?.operations) writeOperations(bytes, parts, account)
       }
       writer.text(end)
     }

@@ -244,20 +244,22 @@ export function coverageIn(
   if (range === undefined) return { chainId }
   return {
     ...{ chainId, from: range.from, to: range.to.number },
-    ...knownFrom(coverage),
+    ...knownFrom(range.from, coverage),
     ...(range.from === 0 ? {} : below)
   }
 }
 
-/** Returns from which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none. */
-export function knownFrom({
-  detailedFrom,
-  tracedFrom,
-  operationsFrom
-}: IndexCoverage): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom' | 'operationsFrom'> {
+/**
+ * Returns from which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none.
+ * @param indexedFrom - first block of the index.
+ */
+export function knownFrom(
+  indexedFrom: number,
+  { tracedFrom }: IndexCoverage
+): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom' | 'operationsFrom'> {
   return {
-    ...(detailedFrom !== undefined && { transfersFrom: detailedFrom }),
+    transfersFrom: indexedFrom,
     ...(tracedFrom !== undefined && { internalFrom: tracedFrom }),
-    ...(operationsFrom !== undefined && { operationsFrom })
+    operationsFrom: indexedFrom
   }
 }

@@ -19,7 +19,7 @@ import { knownFrom } from './requireCurrent.ts'
 /** Shapes a certificate as the wire has it. */
 export function shapeCertificate(
   { verdict, complete, unaltered, index, sent, operations, native, tokens, findings }: Certificate,
-  { account, from, to, coverage }: IndexedAccount,
+  { account, from, to, indexedFrom, coverage }: IndexedAccount,
   at: BlockAt,
   formatAddress: FormatAddress
 ): HistoryCertificate {
@@ -29,7 +29,7 @@ export function shapeCertificate(
     verdict,
     complete,
     unaltered: shapeUnaltered(unaltered),
-    covers: { from, to, ...knownFrom(coverage) },
+    covers: { from, to, ...knownFrom(indexedFrom, coverage) },
     index,
     sent: shapeSent(sent),
     operations,

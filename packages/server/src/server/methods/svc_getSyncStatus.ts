@@ -100,7 +100,7 @@ function toWireStatus(chain: StatusChain, view: IndexView | undefined, rules: Re
   const state = toChainState(status, rules)
   const { chainId, phase, degraded, indexedFrom, indexedTo, poolCovered } = state
   const { head, headAgeSeconds, finalized, lagBlocks, problem, backfill } = state
-  const { tracedFrom, operationsFrom } = view?.coverage ?? {}
+  const from = view?.range?.from
   const coversAll = (from: number | undefined) =>
     indexedTo !== undefined && from !== undefined && from <= indexedFrom
   // In the middle of a reorg, and without its index, no history is answered, whatever the indexer last reported.
@@ -117,10 +117,10 @@ function toWireStatus(chain: StatusChain, view: IndexView | undefined, rules: Re
     ...present({ problem: problem ?? (view === undefined ? 'the store does not answer' : undefined) }),
     ...present({ deepHistory: indexedFrom === 0 ? 'none' : chain.deepHistory() }),
     covers: {
-      ...{ transfers: true, internal: coversAll(tracedFrom) },
-      ...{ operations: coversAll(operationsFrom), pool: poolCovered }
+      ...{ transfers: true, internal: coversAll(view?.coverage.tracedFrom) },
+      ...{ operations: coversAll(from), pool: poolCovered }
     },
-    ...knownFrom(view?.coverage ?? {}),
-    ...(view && { integrity: showIntegrity(state.integrity, view.coverage.checkedFrom) })
+    ...(view && from !== undefined && knownFrom(from, view.coverage)),
+    ...(view && { integrity: showIntegrity(state.integrity, from) })
   }
 }

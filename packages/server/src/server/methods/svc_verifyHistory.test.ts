@@ -50,11 +50,8 @@ function startVerify(
       indexedRange: async () => ({ from: 0, to: { number: view.height, hash }, toTimestampSeconds: 1 }),
       rollbacks: async () => view.rollbacks,
       coverage: async () => ({
-        detailedFrom: 0,
         tracedFrom: 0,
-        countedFrom: 0,
-        operationsFrom: 0,
-        checkedFrom: 0
+        countedFrom: 0
       }),
       async *auditedRecords() {
         onRead()

@@ -36,20 +36,18 @@ function toChunk(all: readonly Detailed[]): RecordChunk {
 function expectedText(all: readonly Detailed[], attached: Attached): string {
   const touches = ({ from, to }: { from: Address; to: Address }) =>
     from === attached.address || to === attached.address
-  const records = all.map(asRead).map(({ transaction, details }) => ({
+  const records = all.map(({ transaction, details }) => ({
     ...toTransactionRecord(transaction, formatAddress),
-    ...(attached.transfers &&
-      details.transfers && {
-        transfers: details.transfers.filter(each => !each.isWrapping && touches(each)).map(toWireTransfer)
-      }),
+    ...(attached.transfers && {
+      transfers: details.transfers.filter(each => !each.isWrapping && touches(each)).map(toWireTransfer)
+    }),
     ...(attached.internal &&
       details.internal && { internal: details.internal.filter(touches).map(toWireInternal) }),
-    ...(attached.operations &&
-      details.operations && {
-        operations: details.operations
-          .filter(({ sender, paymaster }) => [sender, paymaster].includes(attached.address))
-          .map(toWireOperation)
-      })
+    ...(attached.operations && {
+      operations: details.operations
+        .filter(({ sender, paymaster }) => [sender, paymaster].includes(attached.address))
+        .map(toWireOperation)
+    })
   }))
   return exactJson(records).slice(1, -1)
 }
@@ -82,14 +80,6 @@ function toWireOperation({ entryPoint, sender, paymaster, nonce, actualGasCost, 
     success: rest.success,
     actualGasCost: `0x${actualGasCost.toString(16)}`
   }
-}
-
-/** Versions that did not know operations ignored the logs of failed transactions: that there are none is not known. */
-function asRead({ transaction, details }: Detailed): Detailed {
-  if (transaction.status === 3 || details.operations || details.transfers?.length !== 0)
-    return { transaction, details }
-  const { transfers: _, ...rest } = details
-  return { transaction, details: rest }
 }
 
 const account: Address = `0x${'a1'.repeat(20)}`
@@ -135,25 +125,13 @@ const arbitraryOperation: fc.Arbitrary<UserOperation> = fc
     { noNullPrototype: true }
   )
   .map(({ payer, ...operation }) => (payer === zero ? operation : { ...operation, paymaster: payer }))
-/** As it is stored: nothing known, as older versions wrote it, and as it is written now. */
-const arbitraryDetails: fc.Arbitrary<RecordDetails> = fc.oneof(
-  fc.constant({}),
-  fc.record({ transfers: fc.array(arbitraryTransfer, { maxLength: 6 }) }, { noNullPrototype: true }),
-  fc.record(
-    {
-      transfers: fc.array(arbitraryTransfer, { maxLength: 6 }),
-      internal: fc.array(arbitraryInternal, { maxLength: 6 })
-    },
-    { noNullPrototype: true }
-  ),
-  fc.record(
-    {
-      transfers: fc.array(arbitraryTransfer, { maxLength: 6 }),
-      internal: fc.array(arbitraryInternal, { maxLength: 6 }),
-      operations: fc.array(arbitraryOperation, { maxLength: 6 })
-    },
-    { noNullPrototype: true, requiredKeys: ['transfers', 'operations'] }
-  )
+const arbitraryDetails: fc.Arbitrary<RecordDetails> = fc.record(
+  {
+    transfers: fc.array(arbitraryTransfer, { maxLength: 6 }),
+    internal: fc.array(arbitraryInternal, { maxLength: 6 }),
+    operations: fc.array(arbitraryOperation, { maxLength: 6 })
+  },
+  { noNullPrototype: true, requiredKeys: ['transfers', 'operations'] }
 )
 const word = (value: bigint | string) =>
   (typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(64, '0')
@@ -166,7 +144,7 @@ const arbitraryDetailed: fc.Arbitrary<Detailed> = fc
     amount: arbitraryUint256
   })
   .map(({ transaction, details, to, amount }) => {
-    const [first, ...rest] = details.transfers ?? []
+    const [first, ...rest] = details.transfers
     if (first?.standard !== 'erc20') return { transaction, details }
     const data = `0xa9059cbb${word(to)}${word(amount)}` as const
     const call = { ...transaction, to: first.contract, data }
@@ -197,7 +175,7 @@ describe(`what is attached to records (CHAIN_DATA_SEED=${seed})`, () => {
         (all, choice, isSender) => {
           const address = (isSender ? all[0]?.transaction.from : undefined) ?? account
           const chunk = toChunk(all)
-          expect(decodeDetailed(chunk)).toEqual(all.map(asRead))
+          expect(decodeDetailed(chunk)).toEqual(all)
           const attached = { address, ...choice }
           expect(String(writeRecords(chunk, attached))).toBe(expectedText(all, attached))
         }
@@ -221,8 +199,8 @@ describe(`what is attached to records (CHAIN_DATA_SEED=${seed})`, () => {
       })
     )
     const all = [
-      { transaction, details: { transfers, internal: [] } },
-      { transaction, details: {} }
+      { transaction, details: { transfers, internal: [], operations: [] } },
+      { transaction, details: { transfers: [], operations: [] } }
     ]
     const attached = { address: account, transfers: true, internal: true, operations: true }
     expect(String(writeRecords(toChunk(all), attached))).toBe(expectedText(all, attached))

@@ -80,9 +80,9 @@ it.each([
     /The disk of the chain's index is full/
   ],
   [
-    'a store that a newer program has taken over',
-    new StoreError('PostgreSQL has schema version 3', { storedVersion: 3, knownVersion: 2 }),
-    /a newer version of this server/
+    'a store of another build',
+    new StoreError('PostgreSQL has format 3', { storedFormat: 3, expectedFormat: 2 }),
+    /another build of this server: its host has to begin it anew/
   ]
 ])(
   '%s makes the chain unavailable, and the caller learns the cause without the words of node or store',

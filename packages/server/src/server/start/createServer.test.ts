@@ -213,17 +213,17 @@ describe('a server', () => {
     )
   })
 
-  it('refuses a store with a schema newer than this program, and leaves nothing running', async () => {
+  it('refuses a store of another format, and leaves nothing running', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'chain-data-'))
     try {
       const identity = { chainId: 5, genesisHash: `0x${'5'.repeat(64)}` as const }
       await (await openSqliteWriter(folder, identity)).close()
       const connection = loadSqliteDriver().open(chainFiles(folder, 5).database, { busyTimeoutMs: 1_000 })
-      connection.exec("INSERT INTO migration VALUES (99, 'from the future', 'x')")
+      connection.exec('PRAGMA user_version = 7')
       connection.close()
       const before = process.getActiveResourcesInfo().length
       const starting = createServer({ ...config, store: `sqlite:${folder}` }, { logger: silentLogger })
-      await expect(starting).rejects.toThrow(/schema version 99, this program knows versions up to \d+/)
+      await expect(starting).rejects.toThrow('the store evm-5.sqlite was written by another build')
       expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before)
     } finally {
       await rm(folder, { recursive: true, force: true })
