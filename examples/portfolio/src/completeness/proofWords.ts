@@ -12,7 +12,6 @@ const unknowns: Readonly<Record<string, string>> = {
   NOT_TRACED: 'payments by contracts are not known of all blocks',
   NOT_COUNTED: 'a part of the index is too old, or too large, to be counted again',
   NOT_FOLLOWED: 'there are more differences than one proof follows',
-  TRANSFERS_UNKNOWN: 'token transfers are not known of all blocks',
   STATE_UNAVAILABLE: 'the node does not know the state of older blocks',
   BALANCE_UNREADABLE: 'a token contract does not say what the account holds',
   UNEXPLAINED_BALANCE: 'the balance changed in a block that does not say why'

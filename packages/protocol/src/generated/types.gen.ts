@@ -771,7 +771,7 @@ export interface ConfirmedTransaction<Int64 extends number | bigint | string = n
    */
   internal?: InternalTransfer[]
   /**
-   * Only where `include` asks for it: the ERC-4337 operations logged by the transaction of which the address is sender or paymaster, in log order. Absent where the server does not know them: the block was indexed by an older version (see `operationsFrom` of svc_getSyncStatus).
+   * Only where `include` asks for it: the ERC-4337 operations logged by the transaction of which the address is sender or paymaster, in log order.
    */
   operations?: UserOperation[]
 }
@@ -1747,7 +1747,7 @@ export interface Backfill {
  */
 export interface IndexIntegrity {
   /**
-   * First block from which on everything that is stored has checksums; `indexedFrom` where all of it has. An earlier version stored older blocks without them. Absent where not even the newest block has them.
+   * First block from which on everything that is stored has checksums: `indexedFrom`. Absent while nothing is indexed.
    */
   checkedFrom?: BlockNumber
   /**
@@ -1863,7 +1863,7 @@ export interface SyncStatus {
    */
   internalFrom?: BlockNumber
   /**
-   * First block from which on senders of operations, authorities of authorizations and logs of failed transactions are indexed; absent while those of no block are. Older blocks were indexed by a version that ignored them.
+   * First block from which on senders of operations, authorities of authorizations and logs of failed transactions are indexed; absent while those of no block are.
    */
   operationsFrom?: BlockNumber
   /**
@@ -1988,7 +1988,7 @@ export interface SentCheck {
  */
 export interface OperationsCheck {
   /**
-   * `proven`: every operation that the node finds is in the history. `unprovable` where the node cannot search all blocks in time, or blocks were indexed by a version that ignored operations.
+   * `proven`: every operation that the node finds is in the history. `unprovable` where the node cannot search all blocks in time.
    */
   verdict: Verdict
   /**
@@ -2171,7 +2171,7 @@ export type DifferenceExplanation = string
  */
 export interface Finding {
   /**
-   * Stable upper-case name; new ones may be added. In use: MISSING_TRANSACTION (the chain has a transaction of the account that its history lacks), MISSING_RECORD (the index names a transaction and has nothing of it), MISSING_HASH (it cannot be found by its hash), MISSING_BLOCK, MISSING_HOLDING (a token that the account has received is not among those its holdings are looked for), MISSING_NONCE (nothing that is known has used a nonce), MISSING_EVENT (a withdrawal, reward, tip, authorization, creation or burn), WRONG_RECORD (a record says something else than the chain), WRONG_BLOCK (so does the row of a block), UNEXPECTED_NONCE (the history has a transaction that the account has not sent), UNEXPLAINED_BALANCE (the balance changed in a block that explains no change), INDEX_DAMAGED (rows are lost that cannot be told apart any more, or a stored row does not agree with its checksum); of what cannot be known: NOT_TRACED, HINTS_UNPROVEN (a node may have left out transactions older than the index, of an account whose nonces and balances do not show it), NOT_COUNTED, NOT_FOLLOWED (there are more differences than one answer follows), TRANSFERS_UNKNOWN, OPERATIONS_UNKNOWN, CHECKSUMS_UNKNOWN (records were written without checksums), ROOTS_UNKNOWN (how the chain encodes its blocks is not known), ROOTS_NOT_CHECKED (not all blocks were held against their headers), LOGS_UNAVAILABLE (the node did not search all blocks for operations in time), STATE_UNAVAILABLE, BALANCE_UNREADABLE; and MORE_FINDINGS, where some were left out.
+   * Stable upper-case name; new ones may be added. In use: MISSING_TRANSACTION (the chain has a transaction of the account that its history lacks), MISSING_RECORD (the index names a transaction and has nothing of it), MISSING_HASH (it cannot be found by its hash), MISSING_BLOCK, MISSING_HOLDING (a token that the account has received is not among those its holdings are looked for), MISSING_NONCE (nothing that is known has used a nonce), MISSING_EVENT (a withdrawal, reward, tip, authorization, creation or burn), WRONG_RECORD (a record says something else than the chain), WRONG_BLOCK (so does the row of a block), UNEXPECTED_NONCE (the history has a transaction that the account has not sent), UNEXPLAINED_BALANCE (the balance changed in a block that explains no change), INDEX_DAMAGED (rows are lost that cannot be told apart any more, or a stored row does not agree with its checksum); of what cannot be known: NOT_TRACED, HINTS_UNPROVEN (a node may have left out transactions older than the index, of an account whose nonces and balances do not show it), NOT_COUNTED, NOT_FOLLOWED (there are more differences than one answer follows), CHECKSUMS_UNKNOWN (records older than the index have no checksums), ROOTS_UNKNOWN (how the chain encodes its blocks is not known), ROOTS_NOT_CHECKED (not all blocks were held against their headers), LOGS_UNAVAILABLE (the node did not search all blocks for operations in time), STATE_UNAVAILABLE, BALANCE_UNREADABLE; and MORE_FINDINGS, where some were left out.
    */
   kind: string
   /**
