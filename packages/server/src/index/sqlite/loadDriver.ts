@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { StoreError } from '../../platform/errors.ts'
 import {
   type SqliteConnection,
@@ -11,13 +12,14 @@ import {
 
 /**
  * The driver to use: Node's own SQLite where there is one, else libsql.
- * @throws {StoreError} neither is there; the message says what to install.
+ *
+ * @throws {StoreError} Neither is there; the message has the command that installs libsql.
  */
 export function loadSqliteDriver(): SqliteDriver {
   const driver = loadNodeSqliteDriver() ?? loadLibsqlDriver()
   if (driver === undefined) {
     throw new StoreError(
-      `no SQLite driver: Node ${process.versions.node} has no built-in node:sqlite (expected Node >= 22.13) and the optional package "libsql" is not installed for this platform`,
+      `Node ${process.versions.node} has no built-in SQLite. Run: npm install libsql@${packageFile.peerDependencies.libsql} (or use Node 22.13 or newer, or PostgreSQL)`,
       { node: process.versions.node }
     )
   }
@@ -76,7 +78,7 @@ interface LibsqlStatement {
 type LibsqlRow = Readonly<Record<string, unknown>>
 type LibsqlConstructor = new (path: string, options: { readonly timeout: number }) => LibsqlDatabase
 
-/** The optional package `libsql`; absent when it is not installed or has no build for this platform. */
+/** The optional peer `libsql`; absent when it is not installed or has no build for this platform. */
 function loadLibsqlDriver(): SqliteDriver | undefined {
   const Database = requireLibsql()
   if (Database === undefined) return undefined
