@@ -12,6 +12,5 @@ export default defineConfig({
   format: ['esm'],
   dts: { entry: { index: 'src/index.ts' } },
   target: 'node20',
-  sourcemap: true,
   clean: true
 })
