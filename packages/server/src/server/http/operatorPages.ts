@@ -62,7 +62,7 @@ export function createOperatorPages(options: {
   const pages = new Map(health)
   if (served.metrics) {
     pages.set('/metrics', async () => {
-      const { contentType, text } = await metrics.render()
+      const { contentType, text } = metrics.render()
       return { status: 200, headers: { 'content-type': contentType }, body: text }
     })
   }

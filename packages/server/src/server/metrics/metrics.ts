@@ -1,5 +1,4 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { collectDefaultMetrics } from 'prom-client'
 import type { ChainState, SolanaState } from '../../model/sync.ts'
 import {
   depthBounds,
@@ -12,12 +11,13 @@ import {
   writeBounds
 } from '../../platform/figures.ts'
 import { type Counts, callBounds, createCounts, shownCallBounds } from './counts.ts'
-import { createMetricsPage, type MetricsPage, metricsOf, rowsBy } from './metricsPage.ts'
+import { createMetricsPage, type MetricsPage, metricsOf, metricsType, rowsBy } from './metricsPage.ts'
+import { addProcessMetrics } from './processMetrics.ts'
 
 /** The counts of the server, and its page for Prometheus. */
 export interface Metrics extends Counts {
   /** The page for Prometheus, text format 0.0.4. */
-  render(): Promise<{ readonly contentType: string; readonly text: string }>
+  render(): { readonly contentType: string; readonly text: string }
 }
 
 /** Figures that are counted elsewhere; read at every scrape. */
@@ -33,7 +33,7 @@ interface MetricSources extends ServerFigures {
 
 /** Counts, and renders the counts together with `sources`. `docs/metrics.md` describes every metric. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const page = createMetricsPage()
+  const page = createMetricsPage('chain_data_')
   const counts = createCounts()
   addCallerMetrics(page, counts, sources.inFlight)
   addEventMetrics(page, counts, sources)
@@ -48,12 +48,15 @@ export function createMetrics(sources: MetricSources): Metrics {
   page.counter('cache_corruptions', corruptHelp, () => rowsBy('cache', sources.cacheDamages()))
   addMetadataMetrics(page, () => [sources.metadataFigures() ?? []].flat())
   addLimitMetrics(page, sources.limitFigures)
-  if (sources.ownsProcess) collectDefaultMetrics({ register: page.registry })
+  const pages = [page]
+  if (sources.ownsProcess) {
+    const processPage = createMetricsPage('')
+    addProcessMetrics(processPage)
+    pages.push(processPage)
+  }
   return {
     ...counts,
-    async render() {
-      return { contentType: page.registry.contentType, text: await page.registry.metrics() }
-    }
+    render: () => ({ contentType: metricsType, text: pages.map(each => each.render()).join('\n') })
   }
 }
 

@@ -1,13 +1,11 @@
-import { type Metric, Registry } from 'prom-client'
 import type { HistogramFigures } from '../../platform/figures.ts'
 
 /** Labels of a sample and its value; a sample without a value is left out. */
 type Row<T> = readonly [labels: Labels, value: T | undefined]
 type Labels = Readonly<Record<string, string | number>>
 
-/** The page for Prometheus: metrics whose samples are read at each scrape. Names go without `chain_data_`. */
+/** The page for Prometheus: metrics whose samples are read at each scrape. */
 export interface MetricsPage {
-  readonly registry: Registry
   /** Adds `_total` to the name. */
   counter(name: string, help: string, read: () => readonly Row<number>[]): void
   gauge(name: string, help: string, read: () => readonly Row<number | boolean>[]): void
@@ -18,26 +16,36 @@ export interface MetricsPage {
     bounds: { readonly counted: readonly number[]; readonly shown?: readonly number[] },
     read: () => readonly Row<HistogramFigures>[]
   ): void
+  /** Reads every metric, in the order in which they were added, and returns the page as text. */
+  render(): string
 }
 
-/** An empty page. One per server, so that two servers in one process do not mix. */
-export function createMetricsPage(): MetricsPage {
-  const registry = new Registry()
-  // The library's own metrics count by themselves; these are counted elsewhere.
-  const add = (name: string, help: string, type: string, values: () => readonly object[]) => {
-    const metric = { name, get: async () => ({ name, help, type, values: values() }) }
-    registry.registerMetric(metric as unknown as Metric)
+/** Media type of the page. */
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/**
+ * Creates an empty page. One per server, so that two servers in one process do not mix.
+ *
+ * @param prefix - Of every name.
+ * @see https://prometheus.io/docs/instrumenting/exposition_formats/
+ */
+export function createMetricsPage(prefix: string): MetricsPage {
+  const metrics: (() => string)[] = []
+  const add = (name: string, help: string, type: string, readLines: () => readonly string[]) => {
+    const head = [`# HELP ${name} ${escapeText(help)}`, `# TYPE ${name} ${type}`]
+    metrics.push(() => `${[...head, ...readLines()].join('\n')}\n`)
   }
   return {
-    registry,
     counter(name, help, read) {
-      add(`chain_data_${name}_total`, help, 'counter', () => read().flatMap(toSample))
+      const fullName = `${prefix}${name}_total`
+      add(fullName, help, 'counter', () => read().flatMap(row => toLines(fullName, row)))
     },
     gauge(name, help, read) {
-      add(`chain_data_${name}`, help, 'gauge', () => read().flatMap(toSample))
+      const fullName = prefix + name
+      add(fullName, help, 'gauge', () => read().flatMap(row => toLines(fullName, row)))
     },
     histogram(name, help, { counted, shown = counted }, read) {
-      const fullName = `chain_data_${name}`
+      const fullName = prefix + name
       add(fullName, help, 'histogram', () =>
         read().flatMap(([labels, figures]) => {
           if (figures === undefined) return []
@@ -47,19 +55,17 @@ export function createMetricsPage(): MetricsPage {
               (sum, n, index) => ((counted[index] ?? Infinity) <= bound ? sum + n : sum),
               0
             )
-          const bucket = (le: number | '+Inf', value: number) => {
-            return { metricName: `${fullName}_bucket`, labels: { ...labels, le }, value }
-          }
-          const count = countUpTo(Infinity)
           return [
-            ...shown.map(bound => bucket(bound, countUpTo(bound))),
-            bucket('+Inf', count),
-            { metricName: `${fullName}_sum`, labels, value: figures.sum },
-            { metricName: `${fullName}_count`, labels, value: count }
+            ...[...shown, Infinity].flatMap(bound =>
+              toLines(`${fullName}_bucket`, [{ ...labels, le: toText(bound) }, countUpTo(bound)])
+            ),
+            ...toLines(`${fullName}_sum`, [labels, figures.sum]),
+            ...toLines(`${fullName}_count`, [labels, countUpTo(Infinity)])
           ]
         })
       )
-    }
+    },
+    render: () => metrics.map(renderMetric => renderMetric()).join('\n')
   }
 }
 
@@ -99,6 +105,20 @@ export function rowsBy(
   return [...counts].map(([value, count]) => [{ ...others, [label]: value }, count])
 }
 
-function toSample([labels, value]: Row<number | boolean>) {
-  return value === undefined ? [] : [{ labels, value: Number(value) }]
+/** The line of a sample; none for a sample without a value. */
+function toLines(name: string, [labels, value]: Row<number | boolean>): readonly string[] {
+  if (value === undefined) return []
+  const pairs = Object.entries(labels).map(
+    ([label, text]) => `${label}="${escapeText(String(text)).replaceAll('"', '\\"')}"`
+  )
+  return [`${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${toText(Number(value))}`]
+}
+
+function toText(value: number): string {
+  if (value === Infinity) return '+Inf'
+  return value === -Infinity ? '-Inf' : String(value)
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
