@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from './errors.ts'
 import { createLogger, type LogFields } from './logger.ts'
@@ -12,6 +16,7 @@ describe('a log line', () => {
     const lines: string[] = []
     logTo(lines).child({ component: 'indexer' }).info('listening', { url: 'http://127.0.0.1:80', chainId: 1 })
     expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^\{"level":30,"time":"[^"]+Z","component":"indexer",.*,"msg":"listening"\}\n$/)
     expect(JSON.parse(lines[0]!)).toMatchObject({
       msg: 'listening',
       component: 'indexer',
@@ -48,6 +53,31 @@ describe('a log line', () => {
     logTo(lines).debug('quiet')
     logTo(lines, 'debug').debug('loud')
     expect(lines.map(line => JSON.parse(line).msg)).toEqual(['loud'])
+  })
+})
+
+describe('standard output', () => {
+  const startLogging = () => {
+    const program = fileURLToPath(new URL('../../test/support/logMuch.ts', import.meta.url))
+    return spawn(process.execPath, [...process.execArgv, program], { stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+
+  it('has every line of a process that exits at once, though its reader is slow', async () => {
+    const logging = startLogging()
+    const ended = once(logging, 'close')
+    await once(logging.stderr, 'data')
+    const text = await textOf(logging.stdout)
+    expect(await ended).toEqual([0, null])
+    const lines = text.trimEnd().split('\n')
+    expect(lines.map(line => JSON.parse(line).count)).toEqual(Array.from({ length: 20_000 }, (_, n) => n))
+  })
+
+  it('may lose its reader without an end of the process', async () => {
+    const logging = startLogging()
+    const ended = once(logging, 'close')
+    logging.stdout.destroy()
+    expect(await textOf(logging.stderr)).toBe('begins\nends\n')
+    expect(await ended).toEqual([0, null])
   })
 })
 

@@ -1,5 +1,6 @@
-import { destination, pino } from 'pino'
+import { writeSync } from 'node:fs'
 import type { Waiver } from '../model/waivableChecks.ts'
+import { codeOf } from './errors.ts'
 import { scrubText } from './scrubText.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -97,6 +98,9 @@ export interface Logger {
 }
 
 const maxTextLength = 4_000
+const pauseMs = 10
+/** Never woken: for waiting without giving way to other work. */
+const pause = new Int32Array(new SharedArrayBuffer(4))
 
 function toLoggable(value: unknown): unknown {
   if (value instanceof Error) {
@@ -127,6 +131,9 @@ function pickAllowed(fields: LogFields): Record<string, unknown> {
   return picked
 }
 
+/** Numbers of the levels, in steps that other loggers of Node use, too. */
+const severities = { debug: 20, info: 30, warn: 40, error: 50, silent: Infinity } as const
+
 /**
  * Creates the server's logger.
  *
@@ -137,15 +144,15 @@ export function createLogger(options: {
   readonly level: LogLevel
   readonly write?: (line: string) => void
 }): Logger {
-  const { level, write } = options
-  const sink = write === undefined ? destination({ fd: 1, sync: true }) : { write }
-  const root = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, sink)
+  const { level, write = writeToStdout } = options
   return wrap({})
 
   function wrap(bound: Record<string, unknown>): Logger {
     const at = (severity: 'debug' | 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
-      if (!root.isLevelEnabled(severity)) return
-      root[severity]({ ...bound, ...(fields && pickAllowed(fields)) }, scrubText(message, maxTextLength))
+      if (severities[severity] < severities[level]) return
+      const head = { level: severities[severity], time: new Date().toISOString() }
+      const msg = scrubText(message, maxTextLength)
+      write(`${JSON.stringify({ ...head, ...bound, ...(fields && pickAllowed(fields)), msg })}\n`)
     }
     return {
       debug: at('debug'),
@@ -153,6 +160,23 @@ export function createLogger(options: {
       warn: at('warn'),
       error: at('error'),
       child: fields => wrap({ ...bound, ...pickAllowed(fields) })
+    }
+  }
+}
+
+/**
+ * Writes a line to standard output before it returns: a process that exits next loses none. A line that cannot be written
+ * is dropped, because a log without a reader must not end the server.
+ */
+function writeToStdout(line: string): void {
+  let rest: Uint8Array = Buffer.from(line)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') return
+      // A full pipe that is non-blocking.
+      Atomics.wait(pause, 0, 0, pauseMs)
     }
   }
 }

@@ -14,7 +14,7 @@ import { checkAnswer, checkLeaks } from './checkAnswer.ts'
 import { converse } from './converse.ts'
 import { requestBytes } from './wire.ts'
 
-/** Severity of pino. */
+/** Severity in the lines of the log. */
 const warn = 40
 
 const covers = { transfers: false, internal: false, operations: false, pool: false }
