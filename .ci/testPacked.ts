@@ -4,8 +4,9 @@
  * - every entry of `@chain-data/client` from ESM and from CommonJS, on Node 20, 22 and the repository's own, with its
  *   behaviour matrix, that also on Bun and Deno, its declarations with and without DOM types, and the small programs of
  *   `examples/` compiled, the wallet page among them opened in Chromium where there is one,
- * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
- *   repository's own,
+ * - the weight of `@chain-data/server` with all that npm installs for it,
+ * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20, which has
+ *   to name the command that brings SQLite, and the repository's own,
  * - `npx @chain-data/conformance` against that server, which has to pass,
  * - the client and the server, installed by pnpm, yarn and bun in place of npm,
  * - `chain-data-devnet --once` from `@chain-data/devnet` on the same two: both nodes, the worlds and all three methods.
@@ -20,6 +21,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkPackedPrograms, packagesOfPrograms } from './checkPackedPrograms.ts'
 import { checkPackedTypes } from './checkPackedTypes.ts'
+import { checkPackedWeight } from './checkPackedWeight.ts'
 import { runPackedMatrix } from './runPackedMatrix.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -224,8 +226,7 @@ client.getTokensAndNFTs({ address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' 
 })
 `
 
-async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promise<void> {
-  const env = environmentFor(node)
+function configureServer(folder: string, rpcUrl: string): void {
   const config = {
     listen: { host: '127.0.0.1', port: 0 },
     store: `sqlite:${join(folder, 'data')}`,
@@ -233,6 +234,23 @@ async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promis
     chains: { evm: [{ chainId: 31337, rpcUrls: [rpcUrl] }] }
   }
   writeFileSync(join(folder, 'chain-data.json'), JSON.stringify(config))
+}
+
+/** Starts the server where Node has no SQLite, and returns the package that it says is to be installed. */
+function askForSqlite(folder: string, env: NodeJS.ProcessEnv): string {
+  const command = join(folder, 'node_modules/.bin/chain-data')
+  const { status, stderr } = spawnSync(command, ['serve', '--config', 'chain-data.json'], {
+    ...{ cwd: folder, env, encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' }
+  })
+  const wanted = /Run: npm install (libsql@\S+)/.exec(stderr)?.[1]
+  if (status !== 1 || wanted === undefined) {
+    throw new Error(`without SQLite, chain-data serve ended with ${status}:\n${stderr}`)
+  }
+  return wanted
+}
+
+async function serveAndAsk(folder: string, node: string): Promise<void> {
+  const env = environmentFor(node)
   writeFileSync(join(folder, 'ask.mjs'), `import { createClient } from '@chain-data/client'\n${askService}`)
   writeFileSync(
     join(folder, 'ask.cjs'),
@@ -316,6 +334,8 @@ try {
     }
     if (clientOnly || node === node22) continue
     if (node === process.execPath) {
+      const weight = checkPackedWeight(createProject('weight', tarballs, ['protocol', 'server'], env))
+      process.stdout.write(`the packed server is small: ${weight}\n`)
       for (const manager of managers) {
         const program = tryInstall(manager.name, () => installManager(manager))
         if (program === undefined) continue
@@ -343,9 +363,13 @@ try {
       ['protocol', 'client', 'server', 'conformance'],
       env
     )
-    await serveAndAsk(served, node, await startAnvil())
+    configureServer(served, await startAnvil())
+    // Node 20 alone; whoever has another also has its SQLite.
+    const sqlite = node === process.execPath ? [] : [askForSqlite(served, env)]
+    if (sqlite.length > 0) run('npm', ['install', '--ignore-scripts', ...sqlite], { cwd: served, env })
+    await serveAndAsk(served, node)
     process.stdout.write(`packed client, server and conformance kit work on ${name} (${version})\n`)
-    const devnet = createProject(`devnet-${index}`, tarballs, packages, env)
+    const devnet = createProject(`devnet-${index}`, tarballs, packages, env, sqlite)
     const printed = run(join(devnet, 'node_modules/.bin/chain-data-devnet'), ['--once'], { cwd: devnet, env })
     if (!printed.includes('svc_getTransactionsByAddress'))
       throw new Error(`devnet printed no answers:\n${printed}`)
