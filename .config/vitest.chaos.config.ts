@@ -14,7 +14,7 @@ export default defineConfig({
   test: {
     ...base.test,
     projects: [{ extends: true, test: { name: 'chaos', include } }],
-    env: { CHAOS: 'full' },
+    env: { CHAOS: 'full', TEST_HARDHAT: 'on' },
     // What is measured must not compete with a neighbour.
     fileParallelism: false
   }

@@ -18,8 +18,17 @@ const alone = [
   'packages/server/test/guard/hostileServers.test.ts'
 ]
 const all = ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts']
-/** `examples/next-route` is installed apart: `npm run test:next`. Citus, too: `npm run test:citus`. */
-const exclude = [...configDefaults.exclude, 'examples/next-route/**', 'packages/server/test/citus/**']
+/**
+ * What these need is installed apart: `npm run test:next`, `npm run test:citus`, `npm run test:apart`. The last also runs
+ * those tests of other files that are on hardhat.
+ */
+const exclude = [
+  ...configDefaults.exclude,
+  'examples/next-route/**',
+  'packages/server/test/citus/**',
+  'packages/client/test/runtimes/matrix.workerd.test.ts',
+  'packages/server/test/deepHistory/plainNodes.test.ts'
+]
 
 /** Sources are run as they are: every package resolves to its `src` through this condition. */
 const sourceCondition = '@chain-data/source'

@@ -12,16 +12,16 @@ export interface RunningWorker extends AsyncDisposable {
 }
 
 /**
- * The workerd binary of the platform's own package, which needs no install script.
+ * The workerd binary of the platform's own package, which needs no install script. `npm run test:apart` installs it.
  *
  * @returns `undefined` where there is none for this platform.
  */
 export function findWorkerd(): string | undefined {
-  const require = createRequire(import.meta.url)
+  const fromApart = createRequire(new URL('../../../../.ci/apart/package.json', import.meta.url))
   const { platform, arch } = process
   const name = `@cloudflare/workerd-${platform === 'win32' ? 'windows' : platform}-${arch === 'x64' ? '64' : arch}`
   try {
-    const fromWorkerd = createRequire(require.resolve('workerd'))
+    const fromWorkerd = createRequire(fromApart.resolve('workerd'))
     const binary = fromWorkerd.resolve(`${name}/bin/workerd${platform === 'win32' ? '.exe' : ''}`)
     return existsSync(binary) ? binary : undefined
   } catch {

@@ -2,6 +2,7 @@ import { startAnvil } from '@chain-data/devnet'
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../support/indexHarness.ts'
 import { startHardhat } from '../support/startHardhat.ts'
+import { onlyHardhat } from '../support/testClients.ts'
 import { engines } from '../support/testStores.ts'
 import { type NodeProxy, startNodeProxy } from '../upstreams/startNodeProxy.ts'
 import { type CertifiedWorld, hex, startCertifiedWorld } from './startCertifiedWorld.ts'
@@ -138,10 +139,12 @@ it('where older state is gone, the count of the rows names what is lost', async 
   expect(await world.verify(bob)).toMatchObject({ index: { verdict: 'proven' } })
 })
 
-describe.each([
-  { traces: 'auto', why: 'the node has none' },
-  { traces: 'off', why: 'none are asked for' }
-])('on hardhat without traces, because $why', ({ traces }) => {
+describe.each(
+  onlyHardhat.flatMap(() => [
+    { traces: 'auto', why: 'the node has none' },
+    { traces: 'off', why: 'none are asked for' }
+  ])
+)('on hardhat without traces, because $why', ({ traces }) => {
   it('what cannot be proven is said, and nothing fails', async () => {
     const world = await startWorld(await startHardhat(), { chain: { traces, finality: 64 } })
     const { alice, bob, carol, puppet, token, pay } = await play(world)

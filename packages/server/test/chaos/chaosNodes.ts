@@ -1,6 +1,7 @@
 import { startAnvil } from '@chain-data/devnet'
 import type { IndexerConfig } from '../../src/server/indexer/startIndexer.ts'
 import { startHardhat } from '../support/startHardhat.ts'
+import { onlyHardhat } from '../support/testClients.ts'
 
 /** A node that is mined on demand, and what an indexer has to know of it. */
 export interface ChaosNode {
@@ -21,14 +22,10 @@ export const chaosNodes: readonly { readonly name: ChaosNode['name']; start(): P
     }
   },
   // It calls every block final at once: `auto` would take each reorg for one behind final blocks.
-  {
-    name: 'hardhat',
-    start: async () => ({
-      name: 'hardhat',
-      config: { finality: finalDepth },
-      ...(await startHardhat())
-    })
-  }
+  ...onlyHardhat.map(name => ({
+    name,
+    start: async () => ({ name, config: { finality: finalDepth }, ...(await startHardhat()) })
+  }))
 ]
 
 /** How far below its head anvil calls blocks final; the same is told the indexer for hardhat. */

@@ -13,6 +13,7 @@ import { startScriptedNode } from '../solana/startScriptedNode.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
+import { onlyHardhat } from '../support/testClients.ts'
 import { mainFile, type RunningCommand, runCommand } from './runCommand.ts'
 
 const run = promisify(execFile)
@@ -162,7 +163,7 @@ describe.concurrent('chain-data init', () => {
     expect(result).toEqual([])
   })
 
-  it('on hardhat, which has no traces and no index of addresses', async context => {
+  it.for(onlyHardhat)('on %s, which has no traces and no index of addresses', async (_, context) => {
     const { startAndAsk } = await openPlace(context)
     const node = await startHardhat()
     context.onTestFinished(() => node.stop())

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/platform/logger.ts'
 import { runCommand } from '../cli/runCommand.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
+import { onlyHardhat, testClients } from '../support/testClients.ts'
 import { type Engine, engines } from '../support/testStores.ts'
 import { type Call, expectRight } from './expectRight.ts'
 import { type DevNode, startDevNode } from './startDevNode.ts'
@@ -80,7 +81,7 @@ async function serve(atEnd: AtEnd, engine: Engine, node: DevNode, rpcUrl = node.
 
 // Most of their time they wait for the next poll of a server: some run beside each other.
 describe.concurrent.each(engines)('over $name, an index follows its development node', engine => {
-  const clients = engine.name === 'sqlite' ? (['anvil', 'hardhat'] as const) : (['anvil'] as const)
+  const clients = engine.name === 'sqlite' ? testClients : (['anvil'] as const)
 
   it.for(clients)('to another genesis of %s, and keeps the old index once', async (client, atEnd) => {
     const { node, store, writer, right } = await open(atEnd, engine, client)
@@ -115,7 +116,7 @@ describe.concurrent.each(engines)('over $name, an index follows its development 
   })
 })
 
-it.concurrent.for(['anvil', 'hardhat'] as const)(
+it.concurrent.for(testClients)(
   'an index goes back with %s, restarted on the same genesis block with fewer blocks',
   async (client, atEnd) => {
     const { node, writer, right } = await open(atEnd, engines[0], client)
@@ -139,13 +140,16 @@ it.concurrent.for(['anvil', 'hardhat'] as const)(
   }
 )
 
-it.concurrent('an index follows the blocks that hardhat mines many of, without naming their parents', async atEnd => {
-  const { node, right } = await open(atEnd, engines[0], 'hardhat')
-  await node.rpc('hardhat_mine', '0x12c', '0xc')
-  await right('three hundred blocks were mined')
-  await node.live(1)
-  await right('mined on')
-})
+it.concurrent.for(onlyHardhat)(
+  'an index follows the blocks that %s mines many of, without naming their parents',
+  async (client, atEnd) => {
+    const { node, right } = await open(atEnd, engines[0], client)
+    await node.rpc('hardhat_mine', '0x12c', '0xc')
+    await right('three hundred blocks were mined')
+    await node.live(1)
+    await right('mined on')
+  }
+)
 
 it.concurrent('an index goes back with anvil, rolled back or restarted from a dumped state, and cursors say so', async atEnd => {
   const node = await openNode(atEnd, 'anvil')

@@ -7,6 +7,7 @@ import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
+import { onlyHardhat } from '../support/testClients.ts'
 import {
   type Answer,
   afterRounds,
@@ -73,14 +74,14 @@ const nodes: readonly {
     burners: 250,
     plainReads: 1_100
   },
-  {
-    name: 'hardhat',
+  ...onlyHardhat.map(name => ({
+    name,
     start: startHardhat,
     setCode: 'hardhat_setCode',
     byHash: true,
     burners: 6,
     plainReads: 250
-  }
+  }))
 ]
 
 describe.each(nodes)('on $name', ({ start, setCode, byHash, burners, plainReads }) => {

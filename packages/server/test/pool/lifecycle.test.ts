@@ -7,13 +7,14 @@ import {
   runTestIndexer,
   temporaryFolder
 } from '../support/indexHarness.ts'
+import { testClients } from '../support/testClients.ts'
 import { type PoolNode, poolNodes } from './poolNode.ts'
 
 const waivers = [
   { check: 'emptyRoot', reason: "hardhat's first block names roots of zeros", toBlock: 0 }
 ] as const
 
-describe.each(['anvil', 'hardhat'] as const)('the way of a transaction over %s', name => {
+describe.each(testClients)('the way of a transaction over %s', name => {
   let node: PoolNode
   let path: string
   let indexer: RunningIndexer

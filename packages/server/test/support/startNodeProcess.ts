@@ -15,14 +15,20 @@ const startTimeoutMs = patient(60_000)
  * Runs a JavaScript program that serves JSON-RPC on a free port of this machine and says which.
  *
  * @param options.listening - finds host and port in what the program prints, as its first group.
+ * @param options.folder - where the program runs.
  * @throws {Error} when it ends or stays silent; with the end of what it printed.
  */
 export function startNodeProcess(
   script: string,
   parameters: readonly string[],
-  options: { readonly listening: RegExp; readonly environment?: Readonly<Record<string, string>> }
+  options: {
+    readonly listening: RegExp
+    readonly folder: string
+    readonly environment?: Readonly<Record<string, string>>
+  }
 ): Promise<NodeProcess> {
   const child = spawn(process.execPath, [script, ...parameters], {
+    cwd: options.folder,
     env: { ...process.env, NODE_OPTIONS: '', ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe']
   })

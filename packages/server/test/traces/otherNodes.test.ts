@@ -4,6 +4,7 @@ import { historyOf, readIndex, runTestIndexer, temporaryFolder } from '../suppor
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import type { NodeProcess } from '../support/startNodeProcess.ts'
+import { onlyHardhat } from '../support/testClients.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -32,9 +33,9 @@ async function startWithoutTracer(): Promise<NodeProcess> {
 
 /** Neither traces whole blocks: hardhat traces single transactions. */
 describe.each([
-  ['a node without the callTracer', startWithoutTracer],
-  ['hardhat', startHardhat]
-] as const)('%s', (_, start) => {
+  ['a node without the callTracer', startWithoutTracer] as const,
+  ...onlyHardhat.map(name => [name, startHardhat] as const)
+])('%s', (_, start) => {
   async function index() {
     const node = await start()
     cleanUps.push(() => node.stop())
