@@ -24,7 +24,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'apart',
-          include: [...onHardhat, 'packages/client/test/runtimes/matrix.workerd.test.ts']
+          include: [...onHardhat, 'packages/client/test/runtimes/*.workerd.test.ts']
         }
       }
     ],

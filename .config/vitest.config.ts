@@ -26,7 +26,7 @@ const exclude = [
   ...configDefaults.exclude,
   'examples/next-route/**',
   'packages/server/test/citus/**',
-  'packages/client/test/runtimes/matrix.workerd.test.ts',
+  'packages/client/test/runtimes/*.workerd.test.ts',
   'packages/server/test/deepHistory/plainNodes.test.ts'
 ]
 
