@@ -12,7 +12,7 @@ export interface RunningCommand {
   stderr(): string
   /** The lines written to standard output so far that are JSON. */
   logLines(): Record<string, unknown>[]
-  /** Exit code; `null` when a signal ended it. */
+  /** Exit code; `null` when a signal ended it. Rejects where Node printed a warning. */
   readonly ended: Promise<number | null>
 }
 
@@ -51,6 +51,10 @@ export function runCommand(
         .split('\n')
         .filter(line => line.startsWith('{') && line.endsWith('}'))
         .map(line => JSON.parse(line)),
-    ended: once(child, 'close').then(([code]) => code as number | null)
+    ended: once(child, 'close').then(([code]) => {
+      const [warning] = /^\(node:\d+\) .*Warning: .*$/m.exec(stderr) ?? []
+      if (warning !== undefined) throw new Error(`Node warned: ${warning}`)
+      return code as number | null
+    })
   }
 }

@@ -1,5 +1,5 @@
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
-import { createPermits } from '../../platform/concurrency/permits.ts'
+import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { ChainDataError } from '../../platform/errors.ts'
 
 /** A block of the sample, read and verified, or the reason why it was not. */
@@ -34,10 +34,10 @@ export async function sampleBlocks(
   options: { readonly timeoutMs: number; readonly onBlock?: () => void }
 ): Promise<readonly SampledBlock[]> {
   const signal = AbortSignal.timeout(options.timeoutMs)
-  const permits = createPermits(inUse => inUse < maxConcurrent)
   const read = async (height: number): Promise<readonly SampledBlock[]> => {
+    if (signal.aborted) return []
     try {
-      const { transactionCount } = await permits.run(() => source.block(height, signal), signal)
+      const { transactionCount } = await source.block(height, signal)
       return [{ height, transactionCount }]
     } catch (error) {
       if (signal.aborted) return []
@@ -47,5 +47,5 @@ export async function sampleBlocks(
       options.onBlock?.()
     }
   }
-  return (await Promise.all(heights.map(read))).flat()
+  return (await mapConcurrently(heights, maxConcurrent, read)).flat()
 }
