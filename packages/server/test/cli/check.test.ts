@@ -18,7 +18,7 @@ import {
   checkNodeVersion,
   checkProjects,
   checkSettings,
-  checkTransport
+  checkTls
 } from '../../src/server/check/checkSettings.ts'
 import { checkStore } from '../../src/server/check/checkStore.ts'
 import { runLooks } from '../../src/server/check/findings.ts'
@@ -711,20 +711,13 @@ describe('the settings', () => {
   })
 
   it('tell of nodes that are asked without TLS over the internet', async () => {
-    const chains = {
-      evm: [
-        {
-          chainId: 1,
-          rpcUrls: ['http://user:pw@8.8.8.8/key', 'https://8.8.8.8', 'http://10.0.0.1', 'http://localhost'],
-          wsUrls: ['ws://[2606:4700::1111]/key']
-        }
-      ]
-    }
-    const findings = await checkTransport(parseConfig(configure({ chains })))
-    expect(findings.map(({ place, origin }) => [place, origin])).toEqual([
-      ['chains.evm[0].rpcUrls[0]', 'http://8.8.8.8'],
-      ['chains.evm[0].wsUrls[0]', 'ws://[2606:4700::1111]']
-    ])
+    const urls = [
+      ...['http://user:pw@8.8.8.8/key', 'https://8.8.8.8', 'http://10.0.0.1', 'http://localhost'],
+      ...['ws://[2606:4700::1111]/key', 'wss://8.8.8.8/key']
+    ]
+    const warned = await Promise.all(urls.map(async url => ((await checkTls(url)).length > 0 ? [url] : [])))
+    expect(warned.flat()).toEqual(['http://user:pw@8.8.8.8/key', 'ws://[2606:4700::1111]/key'])
+    expect(JSON.stringify(await checkTls('http://user:pw@8.8.8.8/key'))).not.toMatch(/pw|key/)
   })
 
   it('name an address that is free, taken, not ours, or open to the internet', async () => {
@@ -749,12 +742,12 @@ describe('the settings', () => {
   })
 
   it('need a Node that can run the server', () => {
-    expect(['20.19.0', '22.0.0', '24.21.1'].map(version => checkNodeVersion(version).state)).toEqual([
-      'ok',
-      'ok',
-      'ok'
-    ])
-    expect(['18.20.4', '20.18.3'].map(version => checkNodeVersion(version).state)).toEqual(['error', 'error'])
+    expect(
+      ['20.19.0', '22.0.0', '24.21.1'].flatMap(version => checkNodeVersion(version).map(({ state }) => state))
+    ).toEqual(['ok', 'ok', 'ok'])
+    expect(
+      ['18.20.4', '20.18.3'].flatMap(version => checkNodeVersion(version).map(({ state }) => state))
+    ).toEqual(['error', 'error'])
   })
 })
 
@@ -774,58 +767,17 @@ it('what hangs is told after the time that everything may take, and a bug in one
   ])
 })
 
-it('gateways and token lists that cannot be reached are warnings', async () => {
-  const list = join(folder, 'list.json')
-  await writeFile(list, JSON.stringify({ name: 'L', tokens: [] }))
-  const findings = await checkPlaces('metadata.', {
-    metadata: {
-      ipfsGateways: ['http://127.0.0.1:1/ipfs?key=secret'],
-      arweaveGateways: [`${oddUrl}/html`],
-      allowHosts: [new URL(oddUrl).host],
-      tokenLists: [join(folder, 'none.json'), list]
-    }
-  })
-  expect(findings.map(({ place, state }) => `${place} ${state}`)).toEqual([
-    'metadata.ipfsGateways[0] warning',
-    'metadata.arweaveGateways[0] ok',
-    'metadata.tokenLists[0] warning',
-    'metadata.tokenLists[1] ok'
-  ])
-  expect(JSON.stringify(findings)).not.toContain('secret')
-})
-
-it('projects that nobody can use, and keys that end, are told with their names', async () => {
+it('projects that nobody can use are told with their place', async () => {
   const digest = `hmac-sha256:${'s'.repeat(22)}:${'d'.repeat(43)}`
   const file = join(folder, 'projects.json')
-  const config = parseConfig(
-    configure({
-      projects: [
-        {
-          projectId: 'demo',
-          serverKey: digest,
-          serverKeys: [
-            { key: digest, name: 'old', expiresAt: '2026-01-01T00:00:00Z' },
-            { key: digest, name: 'next', expiresAt: '2026-01-05T00:00:00Z' },
-            { key: digest, name: 'far', expiresAt: '2027-01-01T00:00:00Z' }
-          ]
-        }
-      ],
-      projectsFile: file
-    })
-  )
-  const now = Date.parse('2026-01-02T00:00:00Z')
+  const config = parseConfig(configure({ projectsFile: file }))
   const shown = async () =>
-    (await checkProjects(config, now)).map(({ place, state, found }) => `${place} ${state}: ${found}`)
-  const keys = [
-    'projects[0] warning: a server key of "demo" (old) has ended',
-    'projects[0] warning: a server key of "demo" (next) ends in 3 days or less'
-  ]
+    (await checkProjects(config)).map(({ place, state, found }) => `${place} ${state}: ${found}`)
   expect(await shown()).toEqual([
-    ...keys,
     expect.stringMatching(/^projectsFile error: projectsFile ".*" could not be read \(ENOENT\)/)
   ])
   await writeFile(file, JSON.stringify({ projects: [{ projectId: 'kept', serverKeys: [digest] }] }))
-  expect(await shown()).toEqual([...keys, 'projectsFile ok: 1 project in the file'])
+  expect(await shown()).toEqual(['projectsFile ok: 1 project in the file'])
   const nobody = parseConfig(configure({ projects: [] }), { mayLackProjects: true })
   expect((await checkProjects(nobody)).map(({ state }) => state)).toEqual(['error'])
 })
@@ -839,14 +791,14 @@ describe('chain-data check', () => {
   }
 
   it('prints a line for each finding and exits 0 when there are only warnings', async () => {
-    const { code, stdout, stderr } = await run(configure())
+    const { code, stdout, stderr } = await run(configure({ rateLimit: false }))
     expect([code, stderr]).toEqual([0, ''])
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^ok +node +version +Node \d/)
     expect(stdout).toMatch(
       /\nok +chains\.evm\[0\]\.rpcUrls\[0\] +receipts +http:\/\/127\.0\.0\.1:\d+: \d+ sampled blocks /
     )
-    expect(stdout).toMatch(/\nwarning +metadata\.ipfsGateways\[0\] +gateway +http:\/\/127.*\. Answers lack /)
+    expect(stdout).toMatch(/\nwarning +rateLimit +quota +projects may call without limit\. Set one before /)
     expect(lines.at(-1)).toMatch(/^\d+ ok, \d+ warnings, 0 errors$/)
     expect((await readdir(folder)).sort()).toEqual(['config.json'])
   })
@@ -869,6 +821,14 @@ describe('chain-data check', () => {
       found: 'it serves chain 31337, expected 1',
       advice: 'take it out, or mend chainId or the URL'
     })
+  })
+
+  it('finds the configuration that init writes in the folder where it runs', async () => {
+    const chains = { evm: [{ chainId: 1, rpcUrls: ['http://127.0.0.1:1'] }] }
+    await writeFile(join(folder, 'chain-data.json'), JSON.stringify(configure({ chains })))
+    const command = runCommand(['check', '--json'], {}, folder)
+    expect(await command.ended).toBe(1)
+    expect(command.stdout()).toContain('"place":"chains.evm[0].rpcUrls[0]"')
   })
 
   it('exits 2 when the configuration is wrong', async () => {

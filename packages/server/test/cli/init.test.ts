@@ -2,6 +2,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { type AnvilNode, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { createCertificate } from '../guard/createCertificate.ts'
 import { startScriptedNode } from '../solana/startScriptedNode.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
@@ -82,6 +84,21 @@ async function openPlace({ onTestFinished }: TestContext) {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
+  /** The node over TLS. */
+  async function encrypted(key: string, cert: string): Promise<string> {
+    const server = createSecureServer({ key, cert }, async (request, response) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(anvil.rpcUrl, { method: 'POST', headers, body: await buffer(request) })
+      response.writeHead(200, headers).end(await answer.text())
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(async () => {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    })
+    return `https://localhost:${(server.address() as AddressInfo).port}`
+  }
+
   /** Starts the service that was written, and runs the printed line of curl until it is answered. */
   async function startAndAsk(
     ...args: readonly string[]
@@ -107,7 +124,7 @@ async function openPlace({ onTestFinished }: TestContext) {
     return node.url
   }
 
-  return { folder, file, initAndEnd, writtenChain, proxied, guarded, pageUrl, startAndAsk }
+  return { folder, file, initAndEnd, writtenChain, proxied, guarded, encrypted, pageUrl, startAndAsk }
 }
 
 async function freePort(): Promise<number> {
@@ -216,6 +233,26 @@ describe.concurrent('chain-data init', () => {
     expect(stdout).not.toContain(key)
     expect(await writtenChain()).toMatchObject({ rpcUrls: [`${byPath}/v2/${key}`, byHeader] })
     expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('says TLS where it is spoken, what to do where it fails, and that the service has none', async context => {
+    const { folder, initAndEnd, encrypted } = await openPlace(context)
+    const { key, cert } = createCertificate('localhost')
+    const url = await encrypted(key, cert)
+    const untrusted = await initAndEnd(url)
+    expect(untrusted.code).toBe(1)
+    expect(untrusted.stderr).toMatch(/: it cannot be reached \(\w+\)\. TLS failed: .* NODE_EXTRA_CA_CERTS$/m)
+    const plain = await initAndEnd(anvil.rpcUrl.replace('http:', 'https:'))
+    expect(plain.stderr).toMatch(/\. TLS failed: take http:\/\/ for a node without TLS/)
+
+    const authority = join(folder, 'authority.pem')
+    await writeFile(authority, cert)
+    const command = runCommand(['init', '--yes', '--config', join(folder, 'chain-data.json'), url], {
+      NODE_EXTRA_CA_CERTS: authority
+    })
+    expect(await command.ended).toBe(0)
+    expect(command.stdout()).toMatch(/^ +chain +.*, answers in \d+ ms over TLS$/m)
+    expect(command.stdout()).toMatch(/^The service listens without TLS on this machine only\. /m)
   })
 
   it('without the key says where it belongs, by the host of the node, and writes nothing', async context => {

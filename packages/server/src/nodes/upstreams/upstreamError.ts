@@ -108,9 +108,14 @@ function adviceOn(error: ChainDataError): string {
   return nextStepFor(error) ?? 'look at its log'
 }
 
+/** Codes of Node and OpenSSL for a handshake that failed or a certificate that is not trusted. */
+const tlsCodes = /^(EPROTO|ERR_SSL_|ERR_TLS_|UNABLE_TO_|CERT_|DEPTH_ZERO_SELF_|SELF_SIGNED_)/
+
 /** Returns what an operator does about a node that does not answer; `undefined` for any other failure. */
 export function nextStepFor({ context }: ChainDataError): string | undefined {
-  const { fault, httpStatus } = context
+  const { fault, httpStatus, systemCode } = context
+  if (tlsCodes.test(String(systemCode)))
+    return 'TLS failed: take http:// for a node without TLS, or name its authority in NODE_EXTRA_CA_CERTS'
   if (httpStatus === 401 || httpStatus === 403) return 'check the key or the credentials in the URL'
   return adviceOnFault[String(fault)]
 }

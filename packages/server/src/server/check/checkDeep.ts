@@ -3,7 +3,7 @@ import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import { type CheckedPiece, walkIndex } from '../../index/walkIndex.ts'
 import { type Damage, describeDamage, IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, failure, ok, type PlacedFinding } from './findings.ts'
+import { type Findings, judge, type PlacedFinding } from './findings.ts'
 
 /** Damaged parts that are named in the sentence; JSON lists all. */
 const maxNamed = 10
@@ -19,78 +19,64 @@ export async function checkDeep(
   const findings: PlacedFinding[] = []
   for (const { chainId } of config.chains.evm) {
     const location = storeOf(config, chainId)
-    // It began with this process.
+    // An index in memory began with this process.
     if (location.kind === 'memory') continue
-    const found = await checkIndex(location, chainId, piece => onPiece(chainId, piece))
-    findings.push(...found.map(finding => ({ place: 'store', ...finding })))
+    const met = new Map<string, Damage>()
+    const found = await checkIndex(location, chainId, met, piece => onPiece(chainId, piece)).catch(error => {
+      if (!(error instanceof StoreError)) throw error
+      if (!(error instanceof IndexDamagedError)) {
+        return judge`damage ${chainId} | error | | not everything was checked: ${error.message} | see to that, and check again`
+      }
+      met.set('', error.damage)
+      return []
+    })
+    const all = met.size === 0 ? found : [...judgeDamage(chainId, [...met.values()]), ...found]
+    findings.push(...all.map(finding => ({ place: 'store', ...finding })))
   }
   return findings
 }
 
+/** @param met - gets each damaged part. */
 async function checkIndex(
   location: StoreLocation,
   chainId: number,
+  met: Map<string, Damage>,
   onPiece: (piece: CheckedPiece) => void
-): Promise<readonly Finding[]> {
-  const check = `damage ${chainId}`
-  const met = new Map<string, Damage>()
-  const findings: Finding[] = []
+): Promise<Findings> {
+  const reader = await openStoreReader(location, chainId)
   try {
-    const reader = await openStoreReader(location, chainId)
-    try {
-      let blocks = 0
-      for await (const piece of walkIndex(reader)) {
-        for (const damage of piece.damage) met.set(JSON.stringify(damage), damage)
-        blocks += piece.blocks
-        onPiece(piece)
-      }
-      // Where that cannot be done the server finds it by itself, later.
-      for (const damage of met.values()) await reader.reportDamage(damage).catch(() => undefined)
-      if (met.size === 0) {
-        const snapshot = await reader.openSnapshot()
-        const from = (await snapshot.indexedRange())?.from
-        findings.push(judgeSound(check, blocks, from))
-      }
-    } finally {
-      await reader.close()
+    let blocks = 0
+    for await (const piece of walkIndex(reader)) {
+      for (const damage of piece.damage) met.set(JSON.stringify(damage), damage)
+      blocks += piece.blocks
+      onPiece(piece)
     }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    if (error instanceof IndexDamagedError) met.set('', error.damage)
-    else
-      findings.push(
-        failure(check, `not everything was checked: ${error.message}`, 'see to that, and check again')
-      )
+    // Where that cannot be done the server finds it by itself, later.
+    for (const damage of met.values()) await reader.reportDamage(damage).catch(() => undefined)
+    if (met.size > 0) return []
+    const snapshot = await reader.openSnapshot()
+    const from = (await snapshot.indexedRange())?.from
+    const counted = `${blocks} ${blocks === 1 ? 'block' : 'blocks'} checked, no damage`
+    return judge`damage ${chainId} | ok | | ${from === undefined ? 'nothing is indexed yet' : counted}`
+  } finally {
+    await reader.close()
   }
-  if (met.size === 0) return findings
-  const damage = [...met.values()].sort((one, other) => blockOf(one) - blockOf(other))
-  return [judgeDamage(check, chainId, damage), ...findings]
 }
 
-/** Damage without a block comes last. */
-function blockOf({ block = Number.MAX_SAFE_INTEGER }: Damage): number {
-  return block
-}
-
-/** @param from - first block of the index; absent while it is empty. */
-function judgeSound(check: string, blocks: number, from: number | undefined): Finding {
-  if (from === undefined) return ok(check, 'nothing is indexed yet')
-  return ok(check, `${blocks} ${blocks === 1 ? 'block' : 'blocks'} checked, no damage`)
-}
-
-function judgeDamage(check: string, chainId: number, damage: readonly Damage[]): Finding {
-  const named = damage.slice(0, maxNamed).map(describePart).join(', ')
-  const more = damage.length > maxNamed ? ` and ${damage.length - maxNamed} more` : ''
-  const count = damage.length === 1 ? '1 part is damaged' : `${damage.length} parts are damaged`
+function judgeDamage(chainId: number, met: readonly Damage[]): Findings {
+  // Damage without a block comes last.
+  const blockOf = ({ block = Number.MAX_SAFE_INTEGER }: Damage) => block
+  const damage = met.toSorted((one, other) => blockOf(one) - blockOf(other))
+  const parts = damage.map(each => {
+    const isKeyed = each.block === undefined && each.key !== undefined
+    return `${describeDamage(each)}${isKeyed ? ` at key ${each.key}` : ''}`
+  })
+  const more = parts.length > maxNamed ? ` and ${parts.length - maxNamed} more` : ''
+  const count = parts.length === 1 ? '1 part is damaged' : `${parts.length} parts are damaged`
+  const found = `${count}: ${parts.slice(0, maxNamed).join(', ')}${more}`
   const isLost = damage.some(({ part }) => part === 'file' || part === 'meta')
-  const advice = isLost
-    ? `run "chain-data reset ${chainId}" to index the chain anew`
-    : 'a server that indexes the chain fetches the blocks again and replaces them; see docs/damage.md'
-  return { ...failure(check, `${count}: ${named}${more}`, advice), damage }
-}
-
-function describePart(damage: Damage): string {
-  const { block, key } = damage
-  const where = block === undefined && key !== undefined ? ` at key ${key}` : ''
-  return `${describeDamage(damage)}${where}`
+  return judge`
+    damage ${chainId} | error | ${isLost} | ${found} | run "chain-data reset ${chainId}" to index the chain anew
+    damage ${chainId} | error | | ${found} | a server that indexes the chain fetches the blocks again and replaces them; see docs/damage.md
+  `.map(finding => ({ ...finding, damage }))
 }

@@ -1,27 +1,16 @@
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
-import { createSolanaRpc, type SolanaRpc } from '../../nodes/solana/rpc.ts'
+import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
 import type { ChainDataError } from '../../platform/errors.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, judgeHead, type NodeReport, ok, tryNode, warning } from './findings.ts'
+import type { NodeReport } from './checkEvmNode.ts'
+import { answeredSince, type Findings, judge, judgeHead, okIf, tryNode } from './findings.ts'
+import { knownCluster } from './identifyNode.ts'
 
 type SolanaCluster = Config['chains']['solana'][number]
-
-/** The clusters that everybody knows, and the chain ids that they have by convention. */
-const clusters: Readonly<Record<string, { readonly name: string; readonly chainId: number }>> = {
-  '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': { name: 'mainnet-beta', chainId: 101 },
-  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG: { name: 'devnet', chainId: 103 }
-}
-
-/** Returns the name and the chain id of a well-known cluster; `undefined` for another one. */
-export function knownCluster(
-  genesisHash: string
-): { readonly name: string; readonly chainId: number } | undefined {
-  return clusters[genesisHash]
-}
 
 /**
  * Asks one node for everything that the server will ask it for, with the parts that will ask it then.
@@ -38,85 +27,75 @@ export async function checkSolanaNode(
   const openRpc = () =>
     createSolanaRpc({ rpcUrls: [endpoint], commitment, maxAttempts: 2, timeoutMs: timeoutMs / 2 })
   const rpc = openRpc()
+  /** Asks for what not every node has: a slot without a block has no time, and old transactions may be gone. */
+  const ask = (method: string, params: readonly unknown[]) =>
+    rpc.call(method, params, limits).catch(() => undefined)
   try {
     const genesisHash = String(await rpc.call('getGenesisHash', [], limits))
     const sentMs = performance.now()
     const { slot } = await rpc.getBalance(TOKEN_PROGRAM, limits)
-    const tookMs = Math.round(performance.now() - sentMs)
-    const findings = await Promise.all([
-      checkClient(rpc, chainId, genesisHash, tookMs, limits),
-      checkHead(rpc, slot, limits),
-      tryNode('accounts', 'error', () => checkAccounts(rpc, limits)),
-      ...(mplCore ? [checkNftSource('mplCore', { openRpc, mplCore, dasUrl: null }, timeoutMs)] : [])
+    const took = answeredSince(sentMs, endpoint)
+    const known = knownCluster(genesisHash)
+    const [version, time, address, ...others] = await Promise.all([
+      ask('getVersion', []),
+      ask('getBlockTime', [slot]),
+      readPayer(ask),
+      tryNode('accounts', 'error', async () => {
+        // The calls of holdings, for an account that owns no tokens.
+        await rpc.getMultipleAccounts([TOKEN_PROGRAM, TOKEN_2022_PROGRAM], limits)
+        await rpc.getTokenAccountsByOwner(TOKEN_2022_PROGRAM, TOKEN_PROGRAM, limits)
+        return judge`accounts | ok | | token accounts and accounts are read`
+      }),
+      mplCore ? checkNftSource('mplCore', { openRpc, mplCore, dasUrl: null }, timeoutMs) : []
     ])
-    return { findings, genesisHash, height: slot }
+    const core = (version as Readonly<Record<string, unknown>> | null | undefined)?.['solana-core']
+    const client = typeof core === 'string' ? `, solana-core ${displayText(core).slice(0, 40)}` : ''
+    const name = known?.name ?? `genesis ${displayText(genesisHash).slice(0, 10)}…`
+    const cluster = judge`cluster | ${okIf((known?.chainId ?? chainId) === chainId)} | | ${name}${client}, answers ${took} | callers expect chain id ${known?.chainId} for ${known?.name}; this one is served as ${chainId}`
+    const head =
+      typeof time === 'number' ? judgeHead(`slot ${slot}`, time) : judge`head | ok | | slot ${slot}`
+    const findings = [cluster, head, ...others]
+    return { findings: findings.flat(), genesisHash, height: slot, ...(address !== undefined && { address }) }
   } catch (error) {
     return { findings: [{ check: 'cluster', state: 'error', ...describeNodeFailure(error) }] }
   }
 }
 
+/** Reads who has paid for the newest transaction of the token program; absent where the node keeps none. */
+async function readPayer(ask: (method: string, params: readonly unknown[]) => Promise<unknown>) {
+  const found = (await ask('getSignaturesForAddress', [TOKEN_PROGRAM, { limit: 1 }])) as
+    | readonly { signature: string }[]
+    | undefined
+  const signature = found?.[0]?.signature
+  if (signature === undefined) return undefined
+  const options = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' }
+  const answer = await ask('getTransaction', [signature, options])
+  const paid = answer as { transaction: { message: { accountKeys: readonly string[] } } } | null | undefined
+  return paid?.transaction.message.accountKeys[0]
+}
+
 /** Checks that the endpoint answers as one of the Digital Asset Standard. @throws {ConfigError} the URL cannot be used. */
-export function checkDas(dasUrl: string, timeoutMs: number): Promise<Finding> {
+export function checkDas(dasUrl: string, timeoutMs: number): Promise<Findings> {
   const openRpc = () => {
     throw new Error('compressed NFTs are not read from nodes')
   }
   return checkNftSource('das', { openRpc, mplCore: false, dasUrl }, timeoutMs)
 }
 
-interface Limits {
-  readonly deadlineMs: number
-}
-
-async function checkClient(
-  rpc: SolanaRpc,
-  chainId: number,
-  genesisHash: string,
-  tookMs: number,
-  limits: Limits
-): Promise<Finding> {
-  const known = knownCluster(genesisHash)
-  const version = await rpc.call('getVersion', [], limits).then(readVersion, () => '')
-  const name = known?.name ?? `genesis ${displayText(genesisHash).slice(0, 10)}…`
-  const found = `${name}${version === '' ? '' : `, ${version}`}, answers in ${tookMs} ms`
-  if (known === undefined || known.chainId === chainId) return ok('cluster', found)
-  const advice = `callers expect chain id ${known.chainId} for ${known.name}; this one is served as ${chainId}`
-  return warning('cluster', found, advice)
-}
-
-function readVersion(answer: unknown): string {
-  const version = (answer as Readonly<Record<string, unknown>> | null)?.['solana-core']
-  return typeof version === 'string' ? `solana-core ${displayText(version).slice(0, 40)}` : ''
-}
-
-async function checkHead(rpc: SolanaRpc, slot: number, limits: Limits): Promise<Finding> {
-  // A slot without a block has no time, and not every node keeps times: then only the slot is known.
-  const time = await rpc.call('getBlockTime', [slot], limits).catch(() => undefined)
-  return typeof time === 'number' ? judgeHead(`slot ${slot}`, time) : ok('head', `slot ${slot}`)
-}
-
-/** Makes the calls of holdings, for an account that owns no tokens. */
-async function checkAccounts(rpc: SolanaRpc, limits: Limits): Promise<Finding> {
-  await Promise.all([
-    rpc.getMultipleAccounts([TOKEN_PROGRAM, TOKEN_2022_PROGRAM], limits),
-    rpc.getTokenAccountsByOwner(TOKEN_2022_PROGRAM, TOKEN_PROGRAM, limits)
-  ])
-  return ok('accounts', 'token accounts and accounts are read')
-}
-
 async function checkNftSource(
   check: string,
   from: Omit<Parameters<typeof createNftSources>[0], 'onChange'>,
   timeoutMs: number
-): Promise<Finding> {
-  let failure: ChainDataError | undefined
+): Promise<Findings> {
+  let error: ChainDataError | undefined
   const onChange = (_: string, found: ChainDataError | undefined) => {
-    failure = found
+    error = found
   }
   const [source] = createNftSources({ ...from, onChange })
   // A source takes at most half of what is left.
   const leftMs = timeoutMs * 2
   const limits = { signal: AbortSignal.timeout(leftMs), deadlineMs: Date.now() + leftMs }
   await source?.({ accountAddress: TOKEN_2022_PROGRAM, ...limits })
-  if (failure === undefined) return ok(check, 'assets are listed')
-  return { check, state: 'error', ...describeNodeFailure(failure) }
+  if (error === undefined) return judge`${check} | ok | | assets are listed`
+  return [{ check, state: 'error', ...describeNodeFailure(error) }]
 }

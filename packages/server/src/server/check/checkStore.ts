@@ -7,13 +7,16 @@ import { StoreInUseError } from '../../index/port/writer.ts'
 import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
 import { acquireWriterLock } from '../../index/sqlite/lock.ts'
 import { chainFiles } from '../../index/sqlite/open.ts'
-import { StoreError } from '../../platform/errors.ts'
+import { codeOf, StoreError } from '../../platform/errors.ts'
 import { lowSpaceBytes } from '../../platform/figures.ts'
 import { isFolder, nearestExisting } from '../../platform/makeFolder.ts'
 import type { Config } from '../config/config.ts'
 import { checkPostgres } from './checkPostgres.ts'
-import { type Finding, failure, ok, warning, warnUnless } from './findings.ts'
+import { type Findings, judge, okIf } from './findings.ts'
 import { readStores } from './readStores.ts'
+
+/** SQLITE_FULL: even looking at a lock takes some bytes. */
+const fullDiskCode = 13
 
 /**
  * Checks that the store's folder can be written and has room, or its database suits, and that each chain's index there can
@@ -21,103 +24,68 @@ import { readStores } from './readStores.ts'
  *
  * @param isServed - whether a server answers at the configured address; then it is it that holds the locks.
  */
-export async function checkStore(config: Config, isServed: Promise<boolean>): Promise<readonly Finding[]> {
+export async function checkStore(config: Config, isServed: Promise<boolean>): Promise<Findings> {
   const location = parseStoreUrl(config.store)
-  switch (location.kind) {
-    case 'memory': {
-      const advice = 'for anything but trying out, set store to sqlite:<folder>'
-      return [warning('folder', 'the index is gone when the server ends', advice)]
-    }
-    case 'postgres': {
-      const findings = await checkPostgres(config, location.url)
-      // A database that cannot be reached is not asked once more for each chain.
-      if (findings.some(({ check, state }) => check === 'database' && state === 'error')) return findings
-      return [...findings, ...(await checkIndexes(config))]
-    }
-    case 'sqlite': {
-      const folder = await checkFolder(location.folder)
-      try {
-        loadSqliteDriver()
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error
-        return [folder, failure('driver', error.message, 'install Node 22.13 or newer')]
-      }
-      const indexes = await checkIndexes(config)
-      const locks = config.chains.evm.map(async ({ chainId }) =>
-        checkLock(location.folder, chainId, await isServed)
-      )
-      return [folder, ...indexes, ...(await Promise.all(locks))]
-    }
+  if (location.kind === 'memory') {
+    return judge`folder | warning | | the index is gone when the server ends | for anything but trying out, set store to sqlite:<folder>`
+  }
+  if (location.kind === 'postgres') {
+    const findings = await checkPostgres(config, location.url)
+    // A database that cannot be reached is not asked once more for each chain.
+    const isReached = findings.every(({ check, state }) => check !== 'database' || state !== 'error')
+    return isReached ? [...findings, ...(await checkIndexes(config))] : findings
+  }
+  const folder = await checkFolder(location.folder)
+  try {
+    const driver = loadSqliteDriver()
+    const locks = config.chains.evm.map(async ({ chainId }) => {
+      const { lock } = chainFiles(location.folder, chainId)
+      // Taking it would make the file.
+      const taken = existsSync(lock) ? acquireWriterLock(driver, lock, 0) : undefined
+      const error: unknown = await taken?.then(held => held.release()).catch(reason => reason)
+      const isFull = error instanceof StoreError && error.context.sqliteCode === fullDiskCode
+      return judge`
+        writer ${chainId} | ok | ${error === undefined} | nobody writes this index
+        writer ${chainId} | error | ${!(error instanceof StoreInUseError)} | the lock cannot be looked at (${reasonOf(error)}) | ${isFull ? 'make room on the disk' : 'run this as the user of the server'}
+        writer ${chainId} | ok | ${await isServed} | written by a running server
+        writer ${chainId} | warning | | another process writes this index | a second server waits until the other one ends
+      `
+    })
+    return [...folder, ...(await checkIndexes(config)), ...(await Promise.all(locks)).flat()]
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return [...folder, ...judge`driver | error | | ${error.message} | install Node 22.13 or newer`]
   }
 }
 
-async function checkFolder(folder: string): Promise<Finding> {
+async function checkFolder(folder: string): Promise<Findings> {
   const path = resolve(folder)
   const existing = nearestExisting(path)
-  try {
-    if (!(await isFolder(existing))) {
-      const found = existing === path ? 'is a file' : `cannot be made, because ${existing} is a file`
-      return failure('folder', found, 'set store to another folder, or move the file away')
-    }
-    await access(existing, constants.W_OK | constants.X_OK)
-  } catch (error) {
-    const advice = 'give the server a folder that it may write, or run it as the user who owns this one'
-    const code = error instanceof Error ? reasonOf(error) : String(error)
-    const found =
-      existing === path ? `cannot be written (${code})` : `cannot be made in ${existing} (${code})`
-    return failure('folder', found, advice)
-  }
+  const isThere = existing === path
+  const code = await access(existing, constants.W_OK | constants.X_OK).then(() => undefined, reasonOf)
   const free = freeBytes({ kind: 'sqlite', folder: existing }) ?? 0
-  const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(free)} free`
-  const advice = 'make room: an index takes some 300 bytes for each transaction'
-  return warnUnless(free >= lowSpaceBytes, 'folder', found, advice)
+  return judge`
+    folder | error | ${!(await isFolder(existing))} | ${isThere ? 'is a file' : `cannot be made, because ${existing} is a file`} | set store to another folder, or move the file away
+    folder | error | ${code} | ${isThere ? 'cannot be written' : `cannot be made in ${existing}`} (${code}) | give the server a folder that it may write, or run it as the user who owns this one
+    folder | ${okIf(free >= lowSpaceBytes)} | | ${isThere ? 'can be written' : 'will be made at the first start'}, ${formatBytes(free)} free | make room: an index takes some 300 bytes for each transaction
+  `
 }
 
-async function checkIndexes(config: Config): Promise<readonly Finding[]> {
+async function checkIndexes(config: Config): Promise<Findings> {
   const rows = (await readStores(config)).filter(({ kind }) => kind === 'evm')
-  return rows.map(({ chainId, problem, indexedFrom, indexedTo }): Finding => {
-    const check = `index ${chainId}`
-    if (problem !== undefined) return failure(check, problem, 'see docs/files.md')
-    if (indexedTo === undefined) return ok(check, 'nothing is indexed yet')
-    const startBlock = config.chains.evm.find(chain => chain.chainId === chainId)?.startBlock
-    const found = `blocks ${indexedFrom} to ${indexedTo} are indexed`
-    const advice = `startBlock is ${startBlock} and has no effect on an index that exists: index into another folder`
-    return warnUnless(startBlock === indexedFrom || startBlock === 'latest', check, found, advice)
+  return rows.flatMap(({ chainId, problem, indexedFrom, indexedTo }) => {
+    const start = config.chains.evm.find(chain => chain.chainId === chainId)?.startBlock
+    return judge`
+      index ${chainId} | error | ${problem !== undefined} | ${problem} | see docs/files.md
+      index ${chainId} | ok | ${indexedTo === undefined} | nothing is indexed yet
+      index ${chainId} | ${okIf(start === 'latest' || start === indexedFrom)} | | blocks ${indexedFrom} to ${indexedTo} are indexed | startBlock is ${start} and has no effect on an index that exists: index into another folder
+    `
   })
 }
 
-async function checkLock(folder: string, chainId: number, isServed: boolean): Promise<Finding> {
-  const check = `writer ${chainId}`
-  const { lock } = chainFiles(folder, chainId)
-  // Taking it would make the file.
-  if (!existsSync(lock)) return ok(check, 'nobody writes this index')
-  try {
-    const held = await acquireWriterLock(loadSqliteDriver(), lock, 0)
-    held.release()
-    return ok(check, 'nobody writes this index')
-  } catch (error) {
-    if (!(error instanceof StoreInUseError)) {
-      if (!(error instanceof Error)) throw error
-      const isFull = error instanceof StoreError && error.context.sqliteCode === fullDiskCode
-      const advice = isFull ? 'make room on the disk' : 'run this as the user of the server'
-      return failure(check, `the lock cannot be looked at (${reasonOf(error)})`, advice)
-    }
-    if (isServed) return ok(check, 'written by a running server')
-    return warning(
-      check,
-      'another process writes this index',
-      'a second server waits until the other one ends'
-    )
-  }
-}
-
-/** SQLITE_FULL: even looking at a lock takes some bytes. */
-const fullDiskCode = 13
-
-function reasonOf(error: Error): string {
-  // Its text holds neither a path nor SQL.
-  if (error instanceof StoreError) return error.message
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+/** Words a failure. The text of a store's error holds neither a path nor SQL. */
+function reasonOf(error: unknown): string {
+  return error instanceof StoreError ? error.message : (codeOf(error) ?? String(error))
 }
 
 /** Words a size on disk. */

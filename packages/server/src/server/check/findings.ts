@@ -1,14 +1,16 @@
-import type { DeepSource } from '../../model/deepHistory.ts'
 import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import type { Damage } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
-import type { SampledBlock } from './sampleBlocks.ts'
 
 /** The result of one check of something that the server will need. */
 export interface Finding {
+  /** Key in the configuration, such as `chains.evm[0].rpcUrls[1]`; absent: that of the check which found it. */
+  readonly place?: string
+  /** Scheme, host and port of the URL there; absent where there is none. */
+  readonly origin?: string
   /** Subject in one or two words, such as `receipts`. Others script against it. */
   readonly check: string
   /** `warning` is for what works and should be attended to, `error` for what will not work. */
@@ -23,115 +25,96 @@ export interface Finding {
   readonly damage?: readonly Damage[]
 }
 
-/** A finding and which part of the configuration it is about. */
+/** Findings about one subject. */
+export type Findings = readonly Finding[]
+
+/** A finding with its place; `node` is Node.js itself. */
 export interface PlacedFinding extends Finding {
-  /** Key in the configuration, such as `chains.evm[0].rpcUrls[1]`; `node` is Node.js itself. */
   readonly place: string
-  /** Scheme, host and port of the URL there; absent where there is none. */
-  readonly origin?: string
 }
 
-export function ok(check: string, found: string): Finding {
-  return { check, state: 'ok', found }
+/**
+ * Judges by a table, one row for each finding: check (`place: check` where it has a place of its own), state, condition, sentence
+ * and next step. An empty condition always holds, and of what is ok no next step is shown.
+ *
+ * @returns of each check, the first row whose condition holds.
+ */
+export function judge(
+  [first = '', ...others]: TemplateStringsArray,
+  ...values: readonly unknown[]
+): Findings {
+  // Values are filled in after the text is split: the message of a node may hold any character.
+  const text = others.reduce((before, after, at) => `${before}{${at}}${after}`, first)
+  const cellOf = (cell: string) => values[Number(cell.slice(1, -1))]
+  const fill = (cell: string) => cell.replace(/\{\d+\}/g, part => String(cellOf(part)))
+  const findings = new Map<string, Finding>()
+  for (const row of text.split('\n').filter(line => /\S/.test(line))) {
+    const [key = '', level = '', condition = '', ...texts] = row.split('|').map(cell => cell.trim())
+    const [check = '', place] = fill(key).split(': ').reverse()
+    if (findings.has(fill(key)) || (condition !== '' && !cellOf(condition))) continue
+    const state = fill(level) as Finding['state']
+    const [found = '', advice = ''] = texts.map(fill)
+    const next = state === 'ok' || advice === '' ? {} : { advice }
+    findings.set(fill(key), { ...(place && { place }), check, state, found, ...next })
+  }
+  return [...findings.values()]
 }
 
-export function warning(check: string, found: string, advice: string): Finding {
-  return { check, state: 'warning', found, advice }
+/** The state of what is fine, or else works all the same. */
+export function okIf(isFine: boolean): Finding['state'] {
+  return isFine ? 'ok' : 'warning'
 }
 
-export function failure(check: string, found: string, advice: string): Finding {
-  return { check, state: 'error', found, advice }
-}
-
-/** A finding that is fine, or else a warning with advice. */
-export function warnUnless(isFine: boolean, check: string, found: string, advice: string): Finding {
-  return isFine ? ok(check, found) : warning(check, found, advice)
-}
-
-/** Calls a node for one check; a failure of the node is a finding. @param advice - in place of that on the failure. */
+/** Calls a node for one check; a failure of the node is a finding. */
 export async function tryNode(
   check: string,
-  failed: 'warning' | 'error',
-  call: () => Promise<Finding>,
-  advice?: string
-): Promise<Finding> {
-  try {
-    return await call()
-  } catch (error) {
-    return {
-      check,
-      state: failed,
-      ...describeNodeFailure(error),
-      ...(advice === undefined ? {} : { advice })
-    }
-  }
+  state: 'warning' | 'error',
+  call: () => Promise<Findings>
+): Promise<Findings> {
+  return call().catch(error => [{ check, state, ...describeNodeFailure(error) }])
 }
-
-/** What an EVM node was seen to offer beyond blocks and state; absent members could not be found out. */
-export interface NodeOffers {
-  /** The oldest block that it still has with its receipts; 0: it has all. */
-  readonly oldestBlock?: number
-  /** It is a developer's node, which may copy a public chain. */
-  readonly isDevNode?: boolean
-  /** Its source of history older than an index, which `deepHistory` needs. */
-  readonly olderHistory?: DeepSource
-}
-
-/** The findings about one node, and what the nodes of a chain are compared by. */
-export interface NodeReport {
-  readonly findings: readonly Finding[]
-  /** Absent for a node of Solana, and for one that could not be asked. */
-  readonly offers?: NodeOffers
-  /** Absent when the node did not show it. */
-  readonly genesisHash?: string
-  /** Newest block or slot; absent when the node did not show it. */
-  readonly height?: number
-  /** Of a node of an EVM chain: blocks read of it, by ascending height. */
-  readonly sample?: readonly SampledBlock[]
-}
-
-const maxSkewSeconds = 15
-const oldHeadSeconds = 300
 
 /** Judges the age of a node's newest block by the clock of this machine. @param name - such as `block 7`. */
-export function judgeHead(name: string, timestampSeconds: number): Finding {
+export function judgeHead(name: string, timestampSeconds: number): Findings {
   const age = Math.floor(Date.now() / 1_000) - timestampSeconds
-  if (age < -maxSkewSeconds) {
-    return warning(
-      'head',
-      `${name} is from ${-age} s in the future`,
-      "set this machine's clock, or the node's"
-    )
-  }
-  const found = `${name}, ${Math.max(0, age)} s old`
-  return warnUnless(
-    age <= oldHeadSeconds,
-    'head',
-    found,
-    'nothing if the chain rests; else the node is behind'
-  )
+  return judge`
+    head | warning | ${age < -15} | ${name} is from ${-age} s in the future | set this machine's clock, or the node's
+    head | ${okIf(age <= 300)} | | ${name}, ${Math.max(0, age)} s old | nothing if the chain rests; else the node is behind
+  `
 }
 
-/** Checks of one place in the configuration. */
+/** Scheme, host and port of a URL: the parts that cannot be a key. */
+export function originOf(url: string): string {
+  return scrubText(url, 200)
+}
+
+/** Words a finding and its next step in one line. Nodes may put anything into their errors; a terminal must not obey it. */
+export function wordFinding({
+  origin,
+  found,
+  advice = ''
+}: Pick<Finding, 'origin' | 'found' | 'advice'>): string {
+  const next = advice === '' ? '' : `. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`
+  return `${origin === undefined ? '' : `${origin}: `}${found}${next}`.replace(/\p{Cc}+/gu, ' ')
+}
+
+/** Words how long a node took to answer since `sentMs`, and that nobody else can read it where that is so. */
+export function answeredSince(sentMs: number, endpoint: NodeEndpoint): string {
+  const tls = /^(https|wss):/i.test(urlOf(endpoint)) ? ' over TLS' : ''
+  return `in ${Math.round(performance.now() - sentMs)} ms${tls}`
+}
+
+/** Check of one place in the configuration. */
 export interface Look {
   readonly place: string
-  /** The URL at that place, where there is one. */
-  readonly url?: string | undefined
   /** Begins when called; a rejection becomes an error. A finding with a place of its own keeps that. */
-  run(): Finding | Promise<Finding | readonly (Finding | PlacedFinding)[]>
+  run(): Findings | Promise<Findings>
 }
 
-/** Lists one check for each URL of a setting. */
-export function listEach<T extends NodeEndpoint>(
-  endpoints: readonly T[],
-  place: string,
-  check: (endpoint: T) => ReturnType<Look['run']>
-): Look[] {
-  return endpoints.map((endpoint, at) => ({
-    place: `${place}[${at}]`,
-    url: urlOf(endpoint),
-    run: () => check(endpoint)
-  }))
+/** Judges a check that did not end in time, or that has a bug. */
+export function judgeFailure(error: unknown): Findings {
+  const message = error instanceof Error ? error.message : error
+  return judge`reach | error | | ${message} | check that it can be reached from here`
 }
 
 /**
@@ -147,24 +130,13 @@ export async function runLooks(
 ): Promise<readonly PlacedFinding[]> {
   const { timeoutMs, onProgress } = options
   const createError = () => new Error(`not done within ${timeoutMs / 1_000} s`)
-  const fail = (error: unknown) =>
-    failure(
-      'reach',
-      error instanceof Error ? error.message : String(error),
-      'check that it can be reached from here'
-    )
   let done = 0
   const results = await Promise.all(
-    looks.map(async ({ place, url, run }) => {
-      const found = await withDeadline({ timeoutMs, createError }, async () => run()).catch(fail)
+    looks.map(async ({ place, run }) => {
+      const found = await withDeadline({ timeoutMs, createError }, async () => run()).catch(judgeFailure)
       onProgress?.(++done, looks.length)
-      return [found].flat().map(finding => ({ place, ...originOf(url), ...finding }))
+      return found.map(finding => ({ place, ...finding }))
     })
   )
   return results.flat()
-}
-
-/** Keeps the part of a URL that cannot be a key. */
-function originOf(url: string | undefined): { readonly origin?: string } {
-  return url === undefined ? {} : { origin: scrubText(url, 200) }
 }

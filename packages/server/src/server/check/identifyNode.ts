@@ -3,7 +3,6 @@ import { readChainId } from '../../nodes/evm/readChainId.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
-import { knownCluster } from './checkSolanaNode.ts'
 
 /** The chain that a node serves, or why that could not be found out. */
 export type NodeIdentity =
@@ -12,6 +11,22 @@ export type NodeIdentity =
   | { readonly kind: 'solana'; readonly chainId?: number }
   /** `found` begins with "it"; neither holds a key nor more of the URL than its host. */
   | { readonly kind: 'unusable'; readonly found: string; readonly advice: string }
+
+/** A cluster that everybody knows, with the chain id that it has by convention. */
+interface Cluster {
+  readonly name: string
+  readonly chainId: number
+}
+
+const clusters: Readonly<Record<string, Cluster>> = {
+  '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': { name: 'mainnet-beta', chainId: 101 },
+  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG: { name: 'devnet', chainId: 103 }
+}
+
+/** Returns the name and the chain id of a well-known cluster; `undefined` for another one. */
+export function knownCluster(genesisHash: string): Cluster | undefined {
+  return clusters[genesisHash]
+}
 
 const keyAdvice =
   'check the key: it belongs into the URL as the provider shows it, in the path (/v2/<key>), in the query (?apikey=<key>) ' +

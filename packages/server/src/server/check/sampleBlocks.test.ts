@@ -13,7 +13,7 @@ it('blocks in the queue add no listener to the signal that ends the sample', asy
     }
   } as unknown as Pick<EvmSource, 'block'>
   const heights = sampleHeights(0, 49)
-  const sample = await sampleBlocks(source, heights, { timeoutMs: 600_000 })
+  const sample = await sampleBlocks(source, heights, 600_000)
   expect(sample).toEqual(heights.map(height => ({ height, transactionCount: height })))
   expect(Math.max(...counts)).toBeLessThanOrEqual(1)
 })

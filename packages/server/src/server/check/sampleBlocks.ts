@@ -1,6 +1,10 @@
+import { lacksBlock } from '../../evm/blocks/blocks.ts'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
+import { BrokenChecksError } from '../../evm/blocks/verification/blockChecks.ts'
+import { maxReasonLength, type Waiver } from '../../model/waivableChecks.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
-import { ChainDataError } from '../../platform/errors.ts'
+import { ChainDataError, NodeContradictionError } from '../../platform/errors.ts'
+import { type Findings, judge } from './findings.ts'
 
 /** A block of the sample, read and verified, or the reason why it was not. */
 export type SampledBlock =
@@ -25,15 +29,14 @@ export function sampleHeights(first: number, head: number): readonly number[] {
 /**
  * Reads blocks as the indexer does, some at a time.
  *
- * @param options.onBlock - called after each block.
  * @returns in the order of `heights`, without those that were not read within `timeoutMs`.
  */
 export async function sampleBlocks(
   source: Pick<EvmSource, 'block'>,
   heights: readonly number[],
-  options: { readonly timeoutMs: number; readonly onBlock?: () => void }
+  timeoutMs: number
 ): Promise<readonly SampledBlock[]> {
-  const signal = AbortSignal.timeout(options.timeoutMs)
+  const signal = AbortSignal.timeout(timeoutMs)
   const read = async (height: number): Promise<readonly SampledBlock[]> => {
     if (signal.aborted) return []
     try {
@@ -43,9 +46,109 @@ export async function sampleBlocks(
       if (signal.aborted) return []
       if (!(error instanceof ChainDataError)) throw error
       return [{ height, error }]
-    } finally {
-      options.onBlock?.()
     }
   }
   return (await mapConcurrently(heights, maxConcurrent, read)).flat()
+}
+
+/**
+ * Judges the sample of one node: whether it lacks blocks or receipts, or gives broken ones.
+ *
+ * @param heights - those that were asked for.
+ * @param waived - waivers of the chain, those of its preset included.
+ * @param isWhole - it gives all receipts of a block in one call.
+ * @throws what the node did else.
+ */
+export function judgeSample(
+  sample: readonly SampledBlock[],
+  heights: readonly number[],
+  waived: readonly Waiver[],
+  isWhole: boolean
+): Findings {
+  const errors = sample.flatMap(block => ('error' in block ? block.error : []))
+  const missing = errors.filter(lacksBlock)
+  const broken = errors.filter(isBroken)
+  const unsound = errors.find(error => error instanceof NodeContradictionError && !isBroken(error))
+  const others = missing.length > 1 ? ` (and ${missing.length - 1} more of the sample)` : ''
+  const failed = unsound ?? (broken.length === 0 ? errors[0] : undefined)
+  if (missing.length === 0 && failed !== undefined) throw failed
+  const count = sample.reduce((sum, block) => sum + ('error' in block ? 0 : block.transactionCount), 0)
+  const blocks = sample.length === 1 ? `block ${sample[0]?.height}` : `${sample.length} sampled blocks`
+  const receipts = isWhole
+    ? 'receipts by eth_getBlockReceipts'
+    : 'receipts one by one, which is slower (it lacks eth_getBlockReceipts)'
+  const asked = count === 0 ? 'all are empty, so no receipt was asked for' : receipts
+  const found = `${blocks} with ${count} transactions read and verified, ${asked}${excuses(waived)}`
+  return judge`
+    receipts | error | ${missing.length > 0} | ${missing[0]?.message}${others} | take a node that has the receipts of old blocks, or set a later startBlock
+    receipts | error | ${broken.length > 0} | ${broken.length} of ${sample.length} sampled blocks break checks; ${broken[0]?.message}${excuses(waived)} | if the chain is known for it, add the waivers that this check prints; else the node is wrong: take another one
+    receipts | ok | ${sample.length === heights.length} | ${found}
+    receipts | warning | | ${found}; ${heights.length - sample.length} others were not read in time | check that it is not overloaded and does not limit the rate of calls
+  `
+}
+
+function isBroken(error: Error): error is BrokenChecksError {
+  return error instanceof BrokenChecksError
+}
+
+/** Names the checks that are waived already, by the range of their blocks. */
+function excuses(waived: readonly Waiver[]): string {
+  const rangeOf = ({ fromBlock = 0, toBlock }: Waiver) =>
+    toBlock == null ? `from block ${fromBlock} on` : `in blocks ${fromBlock} to ${toBlock}`
+  const texts = [...new Set(waived.map(rangeOf))].map(range => {
+    const names = waived.filter(waiver => rangeOf(waiver) === range).map(({ check }) => check)
+    return `${names.join(', ')} ${range}`
+  })
+  return texts.length === 0 ? '' : `; waived already: ${texts.join('; ')}`
+}
+
+/**
+ * Compares the samples of a chain's nodes. A block that one node gives broken and another one sound is the fault of the first;
+ * what all of them give broken is the chain's.
+ *
+ * @returns the positions of the nodes that are wrong, and the waivers that the chain needs.
+ */
+export function compareSamples(samples: readonly (readonly SampledBlock[])[]): {
+  readonly wrong: ReadonlySet<number>
+  readonly waivers: readonly Waiver[]
+} {
+  const sound = new Set(samples.flat().flatMap(block => ('error' in block ? [] : [block.height])))
+  const isWrong = (block: SampledBlock) => brokenIn(block).length > 0 && sound.has(block.height)
+  const wrong = new Set(samples.flatMap((sample, at) => (sample.some(isWrong) ? [at] : [])))
+  const right = samples.filter((_, at) => !wrong.has(at)).flat()
+  return { wrong, waivers: suggestWaivers(right.toSorted((a, b) => a.height - b.height)) }
+}
+
+function brokenIn(block: SampledBlock) {
+  return 'error' in block && isBroken(block.error) ? block.error.broken : []
+}
+
+/**
+ * Returns the waivers that a chain needs by its sample. The range of a check reaches to the next block with transactions that
+ * does not break it, or without end.
+ *
+ * @param sample - by ascending height.
+ */
+function suggestWaivers(sample: readonly SampledBlock[]): readonly Waiver[] {
+  const broken = sample.flatMap(block => brokenIn(block).map(found => ({ height: block.height, ...found })))
+  return [...new Set(broken.map(({ check }) => check))].map(check => {
+    const breaking = broken.filter(found => found.check === check)
+    const { height: from = 0, what = '' } = breaking[0] ?? {}
+    const to = breaking.at(-1)?.height ?? from
+    // A block that is empty, or was not read, shows nothing.
+    const keeping = sample.filter(block =>
+      'error' in block
+        ? brokenIn(block).length > 0 && brokenIn(block).every(found => found.check !== check)
+        : block.transactionCount > 0
+    )
+    const before = keeping.findLast(({ height }) => height < from)?.height
+    const after = keeping.find(({ height }) => height > to)?.height
+    const reason = `seen in ${breaking.length} of ${sample.length} sampled blocks, first in block ${from}: ${what}`
+    return {
+      check,
+      reason: reason.slice(0, maxReasonLength),
+      fromBlock: before === undefined ? 0 : before + 1,
+      toBlock: after === undefined ? null : after - 1
+    }
+  })
 }

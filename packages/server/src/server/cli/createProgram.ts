@@ -53,8 +53,12 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     .addHelpText(
       'after',
       `
+URLs, names and ids may stand in any order: each node is asked which chain it serves. With a name or an id, every URL has
+to serve one of the chains that are named. Several URLs of one chain become its rpcUrls, in the order given.
+
 Examples:
   chain-data init http://127.0.0.1:8545
+  chain-data init 1 137 https://your-ethereum-node https://your-polygon-node
   chain-data init polygon https://your-polygon-node --yes --start
 
 Exit code: 0 when it is done, 1 when it cannot be done.`
@@ -85,7 +89,7 @@ Exit code: 0 when it is done, 1 when it cannot be done.`
 
   program
     .command('check')
-    .description('look at everything that the configuration names: nodes, store, addresses, gateways, keys')
+    .description('look at everything that the configuration names: nodes, store, addresses, keys')
     .option('-c, --config <file>', `the configuration of the server${usually}`)
     .option('--deep', 'read the whole index of every chain and compare it with its checksums')
     .option('--json', 'print one JSON object instead of a table')

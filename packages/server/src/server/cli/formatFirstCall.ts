@@ -9,38 +9,27 @@ export interface FirstCall {
 
 /** Words the first call of a service as one command for a shell. */
 export function formatCurl({ baseUrl, projectId, serverKey, chain, address }: FirstCall): string {
-  const isEvm = chain.kind === 'evm'
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: isEvm ? 'svc_getTransactionsByAddress' : 'enhancedGetTokensAndNFTs',
-    chainId: chain.chainId,
-    params: isEvm ? [address, { limit: 5 }] : [address]
-  })
-  const path = isEvm ? '/evm-chain' : '/solana'
-  return `curl -s ${baseUrl}${path} -u ${quote(`${projectId}:${serverKey}`)} -H 'Content-Type: application/json' -d ${quote(body)}`
-}
-
-/** Single quotes keep everything as it is, except themselves. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
+  const [path, method, params] =
+    chain.kind === 'evm'
+      ? ['evm-chain', 'svc_getTransactionsByAddress', [address, { limit: 5 }]]
+      : ['solana', 'enhancedGetTokensAndNFTs', [address]]
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId: chain.chainId, params })
+  // Single quotes keep everything as it is, except themselves.
+  const [user, data] = [`${projectId}:${serverKey}`, body].map(text => `'${text.replaceAll("'", `'\\''`)}'`)
+  return `curl -s ${baseUrl}/${path} -u ${user} -H 'Content-Type: application/json' -d ${data}`
 }
 
 /** Words the same call as a program with the client. */
 export function formatProgram({ baseUrl, projectId, serverKey, chain, address }: FirstCall): string {
-  const call =
-    chain.kind === 'evm'
-      ? `client.getTransactionsByAddress({ address: '${address}', limit: 5 })`
-      : `client.enhancedGetTokensAndNFTs({ address: '${address}' })`
-  return [
-    "import { createClient } from '@chain-data/client'",
-    '',
-    'const client = createClient({',
-    `  baseUrl: '${baseUrl}',`,
-    `  projectId: '${projectId.replace(/['\\]/g, '\\$&')}',`,
-    `  serverKey: '${serverKey}',`,
-    `  chainId: ${chain.chainId}`,
-    '})',
-    `console.log(await ${call})`
-  ].join('\n')
+  const isEvm = chain.kind === 'evm'
+  const method = isEvm ? 'getTransactionsByAddress' : 'enhancedGetTokensAndNFTs'
+  return `import { createClient } from '@chain-data/client'
+
+const client = createClient({
+  baseUrl: '${baseUrl}',
+  projectId: '${projectId.replace(/['\\]/g, '\\$&')}',
+  serverKey: '${serverKey}',
+  chainId: ${chain.chainId}
+})
+console.log(await client.${method}({ address: '${address}'${isEvm ? ', limit: 5' : ''} }))`
 }

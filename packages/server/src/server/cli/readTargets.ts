@@ -5,12 +5,7 @@ import { CommandError } from './reporting.ts'
 
 /** Names that are said in place of the official ones. */
 const otherNames: Readonly<Record<string, number>> = {
-  mainnet: 1,
-  optimism: 10,
-  bsc: 56,
-  bnb: 56,
-  arbitrum: 42_161,
-  avalanche: 43_114
+  ...{ mainnet: 1, optimism: 10, bsc: 56, bnb: 56, arbitrum: 42_161, avalanche: 43_114 }
 }
 
 /**
@@ -37,22 +32,19 @@ export function readTargets(args: readonly string[]): {
 }
 
 function findChain(text: string): number {
-  const shown = scrubText(text, 60)
   if (/^\d{1,15}$/.test(text)) return Number(text)
+  const shown = scrubText(text, 60)
   const wanted = plain(text)
   const presets = [...chainPresets.values(), ...solanaChains]
-  const known = presets.find(({ name }) => plain(name) === wanted)
-  const chainId = known?.chainId ?? otherNames[wanted]
-  if (chainId !== undefined) return chainId
+  const exact = presets.find(({ name }) => plain(name) === wanted)?.chainId ?? otherNames[wanted]
   const similar = presets.filter(({ name }) => wanted !== '' && plain(name).startsWith(wanted))
-  const [only, ...more] = similar
-  if (only !== undefined && more.length === 0) return only.chainId
-  if (only !== undefined) {
-    const list = similar.map(each => labelChain(each.chainId)).join(', ')
-    throw new CommandError(`"${shown}" may be one of several chains: ${list}; expected the id of one of them`)
-  }
+  const found = exact ?? (similar.length === 1 ? similar[0]?.chainId : undefined)
+  if (found !== undefined) return found
+  const list = similar.map(({ chainId }) => labelChain(chainId)).join(', ')
   throw new CommandError(
-    `"${shown}" is neither the URL of a node nor a chain known by name; expected a URL such as http://127.0.0.1:8545, a chain id, or a name such as polygon`
+    list === ''
+      ? `"${shown}" is neither the URL of a node nor a chain known by name; expected a URL such as http://127.0.0.1:8545, a chain id, or a name such as polygon`
+      : `"${shown}" may be one of several chains: ${list}; expected the id of one of them`
   )
 }
 

@@ -3,8 +3,7 @@ import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import { codeOf } from '../../platform/errors.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import type { Config } from '../config/config.ts'
-import { hostOf } from './surveyChain.ts'
-import type { ChainWords } from './terminal.ts'
+import { type ChainWords, hostOf } from './terminal.ts'
 
 const nodeTimeoutMs = 5_000
 

@@ -1,3 +1,5 @@
+import { scrubText } from '../../platform/scrubText.ts'
+
 /** A column: its title, and the text of a row's cell. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => string]
 
@@ -25,6 +27,11 @@ export function alignColumns(lines: readonly (readonly string[])[]): string {
 /** Nodes may put anything into their errors; a terminal must not obey it. */
 export function oneLine(value: string): string {
   return value.replace(/\p{Cc}+/gu, ' ')
+}
+
+/** Host and port of a URL: anything else in it may be a key. */
+export function hostOf(url: string): string {
+  return scrubText(url, 200).replace(/^[a-z]+:\/\//i, '')
 }
 
 /** JSON in which no character can move a cursor. */
