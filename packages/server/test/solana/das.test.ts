@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { answerPage, type DasServer, dasAsset, dasResult, startDasServer } from './dasServer.ts'
 import {
   addressOf,
@@ -292,6 +293,13 @@ describe('an indexer that fails', () => {
     )
     expect(await namesOf(hasty)).toEqual({ names: [], incomplete: unavailable })
     await hasty.close()
+  })
+
+  it('and hangs costs a call some two seconds of its time', async () => {
+    das.react = () => 'hang'
+    const startedMs = performance.now()
+    expect(await namesOf()).toEqual({ names: [], incomplete: unavailable })
+    expect(performance.now() - startedMs).toBeLessThan(patient(4_000))
   })
 
   it('for a moment is asked once more', async () => {

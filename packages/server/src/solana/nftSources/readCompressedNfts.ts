@@ -10,6 +10,8 @@ import { readDasAsset } from './dasAsset.ts'
 
 /** Most pages of one account: 20,000 entries, compressed or not. */
 const MAX_PAGES = 20
+/** Longest wait for one page, a second try included. */
+const PAGE_WAIT_MS = 2_000
 
 /**
  * The compressed NFTs of an account, from an indexer. It lists all assets; only compressed ones are taken that are not
@@ -121,7 +123,7 @@ export function createDasPages(options: { readonly url: string; readonly maxResp
   const nodes = openEndpoint(options.url, options.maxResponseBytes ?? 16 * 1024 * 1024)
   return {
     /**
-     * @throws {NodeUnavailableError} no answer in time, or none of the documented shape.
+     * @throws {NodeUnavailableError} no answer within two seconds, or none of the documented shape.
      * @throws {NodeRpcError} the indexer answered an error.
      * @remarks One call; a second one after a failure that may pass. Entries are parsed one by one, so that a large page
      *   does not hold up others.
@@ -130,7 +132,7 @@ export function createDasPages(options: { readonly url: string; readonly maxResp
       const call = wordCall(METHOD, { ownerAddress: accountAddress, limit: PAGE_LIMIT, ...start })
       return nodes.ask(METHOD, async node => readPage(await node.send(call), node.name), {
         signal,
-        deadlineMs
+        deadlineMs: Math.min(deadlineMs, Date.now() + PAGE_WAIT_MS)
       })
     }
   }
