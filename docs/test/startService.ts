@@ -26,7 +26,7 @@ export async function startService(): Promise<Service> {
     ],
     chains: {
       evm: [{ chainId: 31337, rpcUrls: [evm!.node.rpcUrl], pollIntervalMs: 250, traces: 'on' }],
-      solana: solana === undefined ? [] : [{ chainId: 103, rpcUrls: [solana.node.rpcUrl] }]
+      solana: solana === undefined ? [] : [{ chainId: 103, dev: true, rpcUrls: [solana.node.rpcUrl] }]
     },
     metadata: { allowHosts: [metadata.hostPort], ipfsGateways: [metadata.url] },
     rateLimit: false,

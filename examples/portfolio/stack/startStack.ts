@@ -71,7 +71,10 @@ export async function startStack({ port, pageOrigins, tell = () => {} }: StackOp
       chains: {
         // With traces, so that the history explains the balance to the last wei.
         evm: [{ chainId: evm.world.chainId, rpcUrls: [evm.node.rpcUrl], traces: 'on', pollIntervalMs: 250 }],
-        solana: solana === undefined ? [] : [{ chainId: solana.world.chainId, rpcUrls: [solana.node.rpcUrl] }]
+        solana:
+          solana === undefined
+            ? []
+            : [{ chainId: solana.world.chainId, dev: true, rpcUrls: [solana.node.rpcUrl] }]
       },
       metadata: {
         allowHosts: [metadata.hostPort],

@@ -30,7 +30,8 @@ beforeAll(async () => {
     projects: [credentials],
     chains: {
       evm: [{ chainId: 31337, rpcUrls: [devnet.evm!.node.rpcUrl], traces: 'on', pollIntervalMs: 100 }],
-      solana: devnet.solana === undefined ? [] : [{ chainId: 103, rpcUrls: [devnet.solana.node.rpcUrl] }]
+      solana:
+        devnet.solana === undefined ? [] : [{ chainId: 103, dev: true, rpcUrls: [devnet.solana.node.rpcUrl] }]
     },
     metadata: { allowHosts: [hostPort], ipfsGateways: [url] },
     log: { level: 'error' }

@@ -23,7 +23,7 @@ export async function startTarget(): Promise<Target> {
     projects: [{ ...project, clientKeys: [{ key: 'demo-client-key', origins: ['https://dapp.example'] }] }],
     chains: {
       evm: [{ chainId: 31337, rpcUrls: [evm!.node.rpcUrl], pollIntervalMs: 50, traces: 'on' }],
-      solana: solana === undefined ? [] : [{ chainId: 103, rpcUrls: [solana.node.rpcUrl] }]
+      solana: solana === undefined ? [] : [{ chainId: 103, dev: true, rpcUrls: [solana.node.rpcUrl] }]
     },
     metadata: { allowHosts: [metadata.hostPort], ipfsGateways: [metadata.url] },
     rateLimit: false,

@@ -29,7 +29,7 @@ export interface Subject {
     traces?: 'on'
     pollIntervalMs?: number
   }[]
-  solana: { chainId: number; rpcUrls: string[] }[]
+  solana: { chainId: number; dev: true; rpcUrls: string[] }[]
   /** `host:port` of the metadata server; it also stands in for an IPFS gateway. */
   metadataHost?: string
   showEvm?: Showcase
@@ -65,7 +65,7 @@ export async function openDevnet(options: CliOptions, shutdown: Shutdown): Promi
   }
   if (solana !== undefined) {
     const { chainId } = solana.world
-    subject.solana.push({ chainId, rpcUrls: [solana.node.rpcUrl] })
+    subject.solana.push({ chainId, dev: true, rpcUrls: [solana.node.rpcUrl] })
     subject.showSolana = { chainId, address: solanaOwner(solana.world, 'alice').address, name: 'alice' }
     subject.notes.push(`Solana node  ${solana.node.rpcUrl} (chain id ${chainId})`)
   }

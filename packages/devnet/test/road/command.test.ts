@@ -67,13 +67,14 @@ const documentedText = `{
   "log": { "level": "info" }
 }`
 
-/** It with the port and the nodes' addresses of this test, and nothing else changed. */
+/** It with the port and the nodes' addresses of this test, and a Solana node that is no public cluster; nothing else changed. */
 function documented({ evmUrl = devnet.evm!.node.rpcUrl } = {}) {
   const solanaUrl = devnet.solana?.node.rpcUrl ?? 'http://127.0.0.1:8899'
   const text = documentedText
     .replace('8080', '0')
     .replace('http://127.0.0.1:8545', evmUrl)
     .replace('http://127.0.0.1:8899', solanaUrl)
+    .replace('"commitment"', '"dev": true, "commitment"')
   return JSON.parse(text) as {
     chains: { evm: object[]; solana: object[] }
     projects: object[]

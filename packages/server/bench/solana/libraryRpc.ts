@@ -1,4 +1,5 @@
 import { Connection, PublicKey } from '@solana/web3.js'
+import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc, type SolanaRpc } from '../../src/nodes/solana/rpc.ts'
 
 /** The other way: every call worded, checked and read by `Connection` of @solana/web3.js, as it comes out of the box. */
@@ -6,7 +7,7 @@ export function createLibraryRpc(rpcUrl: string): SolanaRpc {
   const connection = new Connection(rpcUrl, 'confirmed')
   const key = (address: string) => new PublicKey(address)
   return {
-    ...createSolanaRpc({ rpcUrls: [rpcUrl], commitment: 'confirmed' }),
+    ...createSolanaRpc({ nodes: createSolanaNodes({ rpcUrls: [rpcUrl] }), commitment: 'confirmed' }),
     async getBalance(address) {
       const { context, value } = await connection.getBalanceAndContext(key(address))
       return { slot: context.slot, value: BigInt(value) }

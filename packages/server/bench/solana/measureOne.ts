@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PublicKey } from '@solana/web3.js'
+import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
@@ -27,7 +28,7 @@ export interface Cost {
 
 const [way = '', rpcUrl = '', address = '', smallAddress = ''] = process.argv.slice(2)
 
-const own = createSolanaRpc({ rpcUrls: [rpcUrl], commitment: 'confirmed' })
+const own = createSolanaRpc({ nodes: createSolanaNodes({ rpcUrls: [rpcUrl] }), commitment: 'confirmed' })
 const library = createLibraryRpc(rpcUrl)
 
 /** Each portion of 50 derived in one go. */
@@ -52,7 +53,7 @@ const ways: Record<string, () => Promise<(owner: string) => Promise<unknown>>> =
     const server = await createServer({
       store: 'sqlite::memory:',
       projects: [{ projectId: 'bench', serverKey: 'bench-server-key' }],
-      chains: { solana: [{ chainId: 103, rpcUrls: [rpcUrl] }] },
+      chains: { solana: [{ chainId: 103, dev: true, rpcUrls: [rpcUrl] }] },
       log: { level: 'silent' }
     })
     process.once('disconnect', () => process.exit(0))

@@ -456,11 +456,25 @@ describe('the nodes of a Solana cluster', () => {
     ])
   })
 
+  it('are wrong under the chain id of another public cluster, unless they are for development', async () => {
+    const rpcUrls = [await cluster()]
+    const ofChain101 = async (dev: boolean) =>
+      (await checkNodes({ solana: [{ chainId: 101, dev, rpcUrls }] })).find(
+        ({ check }) => check === 'cluster'
+      )
+    expect(await ofChain101(false)).toMatchObject({
+      state: 'error',
+      found: expect.stringMatching(/^devnet/),
+      advice: expect.stringContaining('chain id 101 stands for mainnet-beta')
+    })
+    expect(await ofChain101(true)).toMatchObject({ state: 'warning' })
+  })
+
   it('are told of a well-known cluster under another chain id, of refusals and of silence', async () => {
     const findings = await checkNodes(
       {
         solana: [
-          { chainId: 101, rpcUrls: [await cluster()] },
+          { chainId: 7, rpcUrls: [await cluster()] },
           { chainId: 102, rpcUrls: [`${oddUrl}/401`, `${oddUrl}/hang`], dasUrl: `${oddUrl}/html` }
         ]
       },
@@ -470,7 +484,7 @@ describe('the nodes of a Solana cluster', () => {
       expect.objectContaining({
         check: 'cluster',
         state: 'warning',
-        advice: 'callers expect chain id 103 for devnet; this one is served as 101'
+        advice: 'callers expect chain id 103 for devnet; this one is served as 7'
       })
     )
     expect(

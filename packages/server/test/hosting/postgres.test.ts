@@ -42,7 +42,7 @@ async function start(store: string): Promise<Running> {
   const lines: string[] = []
   const chains: ConfigInput['chains'] = {
     evm: [{ chainId: anvil.chainId, rpcUrls: [anvil.rpcUrl], pollIntervalMs: 50 }],
-    solana: surfpool === undefined ? [] : [{ chainId: 103, rpcUrls: [surfpool.rpcUrl] }]
+    solana: surfpool === undefined ? [] : [{ chainId: 103, dev: true, rpcUrls: [surfpool.rpcUrl] }]
   }
   const server = await createServer(
     {

@@ -15,6 +15,7 @@ import {
 import { checkResult } from '@chain-data/protocol/validators'
 import { PublicKey, SystemProgram } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../src/platform/errors.ts'
@@ -59,12 +60,8 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
   })
 
   const read = (accountAddress: string) => {
-    const rpc = createSolanaRpc({
-      rpcUrls: [proxy.url],
-      commitment: 'confirmed',
-      backoffMs: 1,
-      maxAttempts: 2
-    })
+    const nodes = createSolanaNodes({ rpcUrls: [proxy.url], backoffMs: 1, maxAttempts: 2 })
+    const rpc = createSolanaRpc({ nodes, commitment: 'confirmed' })
     return createSolanaHoldings({ rpc }).readHoldings({ accountAddress })
   }
 
@@ -140,7 +137,10 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
     it('are a contradiction when the node lists accounts of somebody else', async () => {
       const bob = solanaOwner(driver.world, 'bob').address
       const alice = solanaOwner(driver.world, 'alice').address
-      const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
+      const rpc = createSolanaRpc({
+        nodes: createSolanaNodes({ rpcUrls: [surfpool.rpcUrl] }),
+        commitment: 'confirmed'
+      })
       const { value } = await rpc.getTokenAccountsByOwner(alice, TOKEN_PROGRAM)
       const listed = value.map(({ address, owner, data }) => {
         const text = Buffer.from(data).toString('base64')
@@ -164,7 +164,10 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
     })
 
     it('end the calls that are still under way', async () => {
-      const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
+      const rpc = createSolanaRpc({
+        nodes: createSolanaNodes({ rpcUrls: [surfpool.rpcUrl] }),
+        commitment: 'confirmed'
+      })
       const failure = new NodeUnavailableError('down')
       let ended = false
       const halfDown: typeof rpc = {
@@ -187,7 +190,10 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
 
     it('name a token account whose bytes are refused, and keep the others', async () => {
       const bob = solanaOwner(driver.world, 'bob').address
-      const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
+      const rpc = createSolanaRpc({
+        nodes: createSolanaNodes({ rpcUrls: [surfpool.rpcUrl] }),
+        commitment: 'confirmed'
+      })
       const broken = keyOf('a broken token account').toBase58()
       const odd: typeof rpc = {
         ...rpc,

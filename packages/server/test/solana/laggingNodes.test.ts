@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeUnavailableError } from '../../src/platform/errors.ts'
@@ -23,7 +24,10 @@ async function start(react: (call: RpcCall) => Reaction): Promise<ScriptedNode> 
 }
 
 const rpcOf = (...nodes: ScriptedNode[]) =>
-  createSolanaRpc({ rpcUrls: nodes.map(({ url }) => url), commitment: 'confirmed', backoffMs: 1 })
+  createSolanaRpc({
+    nodes: createSolanaNodes({ rpcUrls: nodes.map(({ url }) => url), backoffMs: 1 }),
+    commitment: 'confirmed'
+  })
 
 /** How nodes say that they are not there yet: as the others do, as some hosts do, and by an older answer. */
 const ways: [string, (call: RpcCall) => Reaction][] = [

@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { NATIVE_MINTS, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { createSolanaHoldings } from '../../src/solana/holdings/holdings.ts'
@@ -14,7 +15,10 @@ let slot: number
 
 const holdingsAt = (url: string) =>
   createSolanaHoldings({
-    rpc: createSolanaRpc({ rpcUrls: [url], commitment: 'confirmed', backoffMs: 1, maxAttempts: 2 })
+    rpc: createSolanaRpc({
+      nodes: createSolanaNodes({ rpcUrls: [url], backoffMs: 1, maxAttempts: 2 }),
+      commitment: 'confirmed'
+    })
   })
 const read = () => holdingsAt(cluster.url).readHoldings({ accountAddress: owner })
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { createSolanaHoldings } from '../../src/solana/holdings/holdings.ts'
 import { createLargeAccount, type LargeAccount } from './largeAccount.ts'
@@ -13,7 +14,8 @@ async function startNode(account: LargeAccount): Promise<ScriptedNode> {
   return node
 }
 
-const rpcOf = (node: ScriptedNode) => createSolanaRpc({ rpcUrls: [node.url], commitment: 'finalized' })
+const rpcOf = (node: ScriptedNode) =>
+  createSolanaRpc({ nodes: createSolanaNodes({ rpcUrls: [node.url] }), commitment: 'finalized' })
 const methodsOf = (calls: readonly RpcCall[]) => calls.map(({ method }) => method)
 const [balance, owned, mints] = ['getBalance', 'getTokenAccountsByOwner', 'getMultipleAccounts']
 

@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
+import { clusterOfChainId } from '../../src/nodes/solana/clusters.ts'
+import { createSolanaNodes, type SolanaNodesOptions } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc, type SolanaRpc, type SolanaRpcOptions } from '../../src/nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import {
@@ -20,8 +23,12 @@ async function start(react: ScriptedNode['react']): Promise<ScriptedNode> {
 
 afterEach(() => Promise.all(nodes.splice(0).map(node => node.close())))
 
-function rpcOf(urls: readonly string[], options: Partial<SolanaRpcOptions> = {}): SolanaRpc {
-  return createSolanaRpc({ rpcUrls: urls, commitment: 'confirmed', timeoutMs: 400, backoffMs: 1, ...options })
+function rpcOf(
+  urls: readonly string[],
+  { commitment = 'confirmed', ...options }: Partial<SolanaRpcOptions & SolanaNodesOptions> = {}
+): SolanaRpc {
+  const nodes = createSolanaNodes({ rpcUrls: urls, timeoutMs: 400, backoffMs: 1, ...options })
+  return createSolanaRpc({ nodes, commitment })
 }
 
 const sound = (value: string, slot?: number) => (call: RpcCall) => answerOf(call, value, slot)
@@ -236,6 +243,53 @@ describe('several nodes', () => {
       { level: 50, problem: 'upstream 2 serves another cluster than upstream 1' }
     ])
   })
+
+  it('must be of the cluster that is expected, and one alone is also asked then', async () => {
+    const node = await start(sound('1'))
+    const [mainnet, devnet] = [101, 103].map(clusterOfChainId)
+    const { lines, logger } = log()
+    const rpc = rpcOf([node.url], { cluster: mainnet, logger })
+    const problem =
+      'upstream 1 serves devnet (genesis EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG), and chain id 101 stands for ' +
+      'mainnet-beta: mend chainId or the URL, or set "dev": true for a development cluster'
+    for (let times = 0; times < 2; times++) {
+      await expect(rpc.getBalance(TOKEN_PROGRAM)).rejects.toThrow(new ConfigError(problem))
+    }
+    expect(lines.map(line => JSON.parse(line) as object)).toMatchObject([{ level: 50, problem }])
+    expect(node.calls).toEqual([])
+    expect(await rpcOf([node.url], { cluster: devnet }).getBalance(TOKEN_PROGRAM)).toMatchObject({
+      value: 1n
+    })
+    node.genesisHash = METAPLEX_PROGRAM
+    await expect(rpcOf([node.url], { cluster: devnet }).getBalance(TOKEN_PROGRAM)).rejects.toThrow(
+      /serves another cluster \(genesis meta.*chain id 103 stands for devnet/
+    )
+    // What does not tell its genesis hash is what its host says it is.
+    node.genesisHash = undefined
+    node.react = call => (call.method === 'getGenesisHash' ? errorOf(call, -32601) : sound('2')(call))
+    expect(await rpcOf([node.url], { cluster: devnet }).getBalance(TOKEN_PROGRAM)).toMatchObject({
+      value: 2n
+    })
+  })
+
+  it.each(['everything', 'all but its genesis hash'])(
+    'of which the preferred one is silent to %s cost one call less than 5 s, and the next call nothing',
+    async what => {
+      const silent = await start(() => 'hang')
+      if (what === 'everything') silent.genesisHash = undefined
+      const sane = await start(sound('1'))
+      const rpc = rpcOf([silent.url, sane.url], { timeoutMs: 10_000 })
+      for (const [limitMs, calls] of [
+        [5_000, 1],
+        [1_000, 1]
+      ] as const) {
+        const startedMs = performance.now()
+        expect(await rpc.getBalance(TOKEN_PROGRAM)).toMatchObject({ value: 1n })
+        expect(performance.now() - startedMs).toBeLessThan(patient(limitMs))
+        expect(silent.calls).toHaveLength(calls)
+      }
+    }
+  )
 
   it('that do not tell their genesis hash are not used beside others, and alone are not asked', async () => {
     const first = await start(sound('1'))

@@ -16,6 +16,8 @@ export type Reaction =
       readonly body: string
       /** Answers so much later. */
       readonly afterMs?: number
+      /** Answers once this is fulfilled. */
+      readonly after?: Promise<void>
     }
   | 'hang'
   | 'reset'
@@ -71,6 +73,7 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
       response.write(reaction.cutAfter, () => incoming.socket.destroy())
     } else {
       if (reaction.afterMs !== undefined) await wait(reaction.afterMs)
+      await reaction.after
       response.writeHead(reaction.status ?? 200, reaction.headers ?? {}).end(reaction.body)
     }
   })

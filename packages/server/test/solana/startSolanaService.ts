@@ -31,7 +31,7 @@ export async function startSolanaService(
       listen: { port: 0 },
       store: 'sqlite::memory:',
       projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
-      chains: { solana: [{ chainId: 103, ...cluster }] },
+      chains: { solana: [{ chainId: 103, dev: true, ...cluster }] },
       rateLimit: false,
       overload: false,
       ...config

@@ -9,6 +9,7 @@ import type { SolanaTransaction, SolanaTransactionHistory } from '@chain-data/pr
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noMetadataCache } from '../../src/model/metadata.ts'
 import { createSolanaHistoryRpc } from '../../src/nodes/solana/historyRpc.ts'
+import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { createSolanaHistory } from '../../src/solana/history/history.ts'
 import { type ScriptedNode, startScriptedNode } from '../solana/startScriptedNode.ts'
@@ -107,10 +108,11 @@ describe.skipIf(unsupported !== undefined)('the history of a Solana wallet', () 
     })
     for (const { signature } of moved) {
       leftOut[0] = signature
+      const nodes = createSolanaNodes({ rpcUrls: [node.url] })
       const reader = createSolanaHistory({
         ...{ chainId: 103, documents: noMetadataCache },
-        rpc: createSolanaRpc({ rpcUrls: [node.url], commitment: 'confirmed' }),
-        historyRpc: createSolanaHistoryRpc({ rpcUrls: [node.url], commitment: 'confirmed' })
+        rpc: createSolanaRpc({ nodes, commitment: 'confirmed' }),
+        historyRpc: createSolanaHistoryRpc({ nodes, commitment: 'confirmed' })
       })
       const limits = { tokenAccounts: 'all', maxUnpaged: null, deadlineMs: Date.now() + 25_000 } as const
       const { gaps } = await reader.readHistory({ wallet, ...limits, signal: new AbortController().signal })

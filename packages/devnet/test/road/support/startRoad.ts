@@ -39,7 +39,8 @@ export async function startRoad(
       projects: [credentials],
       chains: {
         evm: evmUrl === undefined ? [] : [evmChain],
-        solana: solana === undefined ? [] : [{ chainId: solanaChainId, rpcUrls: [solana.node.rpcUrl] }]
+        solana:
+          solana === undefined ? [] : [{ chainId: solanaChainId, dev: true, rpcUrls: [solana.node.rpcUrl] }]
       },
       metadata: { allowHosts: [metadata.hostPort], ipfsGateways: [metadata.url] },
       rateLimit: false,

@@ -2,12 +2,7 @@ import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
 import { AbsentAnswer } from '../upstreams/work.ts'
 import { wordCall } from './jsonRpc.ts'
-import {
-  createSolanaNodes,
-  type SolanaCallOptions,
-  type SolanaNode,
-  type SolanaNodesOptions
-} from './nodes.ts'
+import type { SolanaCallOptions, SolanaNode, SolanaNodes } from './nodes.ts'
 import { readAnything } from './readAnswers.ts'
 
 /** A transaction in a list of signatures. */
@@ -59,17 +54,16 @@ export const signaturesPerCall = 1_000
 const firstBlockForMs = 60_000
 const unsupportedVersion = -32015
 
-export interface SolanaHistoryRpcOptions extends SolanaNodesOptions {
+export interface SolanaHistoryRpcOptions {
+  readonly nodes: SolanaNodes
   readonly commitment: 'confirmed' | 'finalized'
 }
 
-/** @throws {ConfigError} when a URL cannot be used. */
-export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): SolanaHistoryRpc {
-  const { commitment } = options
-  const nodes = createSolanaNodes(options)
+export function createSolanaHistoryRpc({ nodes, commitment }: SolanaHistoryRpcOptions): SolanaHistoryRpc {
   const firstBlocks = new Map<string, { readonly slot: number | undefined; readonly untilMs: number }>()
 
-  const newestSlots = new Map<string, Promise<number>>()
+  /** By name of the node. */
+  const newestSlots = new Map<string, number>()
 
   const calls = new Map<string, number>()
   const send = async (node: SolanaNode, method: string, params: readonly unknown[]) => {
@@ -94,7 +88,7 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
   /** Whether another node is known, or may be found, to have older blocks. */
   function isOutdone(slot: number | undefined): boolean {
     if (slot === 0) return false
-    if (firstBlocks.size < options.rpcUrls.length) return true
+    if (firstBlocks.size < nodes.count) return true
     const best = Math.min(...[...firstBlocks.values()].map(each => each.slot ?? Number.POSITIVE_INFINITY))
     return best < (slot ?? Number.POSITIVE_INFINITY)
   }
@@ -115,7 +109,7 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
         if (before !== undefined && signatures.length === 0) await requireKnown(node, before)
         const first = await firstBlockOf(node)
         const list = { signatures, end: first ?? ('unknown' as const) }
-        if (options.rpcUrls.length > 1 && isOutdone(first)) {
+        if (nodes.count > 1 && isOutdone(first)) {
           if (best === undefined || isOlder(list.end, best.end)) best = list
           throw new UpstreamError(`${node.name} has removed older blocks`, 'refused')
         }
@@ -170,16 +164,14 @@ export function createSolanaHistoryRpc(options: SolanaHistoryRpcOptions): Solana
     call: (method, params, callOptions) => nodes.ask(method, node => send(node, method, params), callOptions)
   }
 
-  /** A list says not of which slot it is. */
+  /** A list says not of which slot it is. The lists of one call are asked for side by side, and share the node's slot. */
   async function requireSlot(node: SolanaNode, slot: number): Promise<void> {
-    const known = newestSlots.get(node.name)
-    if (known !== undefined && (await known.catch(() => 0)) >= slot) return
-    const asking = newestSlots.get(node.name)
-    // Lists are asked for side by side: the first of them asks for all.
-    const fresh = asking === known ? send(node, 'getSlot', [{ commitment }]).then(Number) : asking
-    if (fresh === undefined) return
-    newestSlots.set(node.name, fresh)
-    if (!((await fresh) >= slot)) throw new UpstreamError(`${node.name} is behind`, 'behind')
+    if ((newestSlots.get(node.name) ?? -1) >= slot) return
+    const newest = await node.share(`slot ${slot}`, async shared =>
+      Number(await send(shared, 'getSlot', [{ commitment }]))
+    )
+    if (!(newest >= slot)) throw new UpstreamError(`${node.name} is behind`, 'behind')
+    newestSlots.set(node.name, Math.max(newest, newestSlots.get(node.name) ?? -1))
   }
 
   /** A node answers an empty list also where it does not know `before`. */

@@ -1,12 +1,7 @@
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
 import { type NodeResult, wordCall } from './jsonRpc.ts'
-import {
-  createSolanaNodes,
-  type SolanaCallOptions,
-  type SolanaNode,
-  type SolanaNodesOptions
-} from './nodes.ts'
+import type { SolanaCallOptions, SolanaNode, SolanaNodes } from './nodes.ts'
 import {
   type AddressedAccount,
   type AtSlot,
@@ -87,20 +82,16 @@ const OWNER_AT = 32
 /** Limit of real clusters on the keys of one `getMultipleAccounts`. */
 export const MAX_ACCOUNTS_PER_CALL = 100
 
-export interface SolanaRpcOptions extends SolanaNodesOptions {
+export interface SolanaRpcOptions {
+  readonly nodes: SolanaNodes
   readonly commitment: SolanaCommitment
 }
 
 /**
  * Plain JSON-RPC over our own upstreams: that brings deadlines, a size cap, fail-over and exact numbers, and answers
  * are read in portions, so that large ones do not hold up other work.
- *
- * @throws {ConfigError} when a URL cannot be used.
  */
-export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
-  const { commitment } = options
-  const nodes = createSolanaNodes(options)
-
+export function createSolanaRpc({ nodes, commitment }: SolanaRpcOptions): SolanaRpc {
   /** Asks until an answer is sound and new enough. */
   function ask<T>(
     method: string,

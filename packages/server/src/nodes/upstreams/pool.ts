@@ -23,6 +23,8 @@ export interface UpstreamPoolOptions<N, S> {
   readonly maxAttempts: number
   /** Bound on one attempt, and on one pause; absent: the deadline alone. */
   readonly maxAttemptMs?: number
+  /** Bound on an attempt while there is an upstream that was not asked yet; half of the time that is left in any case. */
+  readonly maxSilenceMs?: number
   /** Pause before the second attempt at one upstream, and twice as long before all further ones; both with jitter. */
   readonly firstPauseMs: number
   readonly clock: Clock
@@ -71,7 +73,8 @@ const headCheck = { intervalMs: 5_000, timeoutMs: 5_000 }
 
 /** @throws {ConfigError} for a URL that cannot be used; the message never repeats it. */
 export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): UpstreamPool<N, S> {
-  const { family, maxAttemptMs = Number.POSITIVE_INFINITY, clock, logger } = options
+  const { family, clock, logger } = options
+  const { maxAttemptMs = Number.POSITIVE_INFINITY, maxSilenceMs = maxAttemptMs } = options
   const { context, askHead, judgeError } = family
   const closing = new AbortController()
   const hedges = createHedgeBudget()
@@ -149,6 +152,7 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
     const attempts = createAttempts<N>(upstreams, work, options, family)
     let waitMs = 0
     for (;;) {
+      reconsider()
       const choice = attempts.choose(preferred)
       if (choice === undefined || closing.signal.aborted) break
       waitMs = choice.waitMs
@@ -162,7 +166,8 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
         if (closing.signal.aborted) break
         const leftMs = deadlineMs - clock.now()
         // A silent upstream may use up only half of the time while there is another to ask.
-        const attemptMs = Math.min(maxAttemptMs, attempts.isLast(choice.upstream) ? leftMs : leftMs / 2)
+        const silenceMs = attempts.isLast(choice.upstream) ? leftMs : Math.min(maxSilenceMs, leftMs / 2)
+        const attemptMs = Math.min(maxAttemptMs, silenceMs)
         scope.setDeadline(attemptMs, () => new AttemptTimeout())
         for (const { upstream, verdict } of await attempt(work, choice.upstream, attempts, scope.signal)) {
           if (verdict.kind === 'value') return verdict.value
@@ -170,7 +175,6 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
           attempts.note(upstream, verdict)
         }
         signal?.throwIfAborted()
-        reconsider()
         logger?.debug('a call to the node failed', {
           ...context,
           method: work.what,

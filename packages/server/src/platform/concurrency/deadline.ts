@@ -147,21 +147,22 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
 }
 
 /**
- * Runs work of one name once for all callers that want it at the same time. It is cancelled when the last of them is gone.
+ * Runs work of one name once for all callers that want it at the same time. The work belongs to none of them: it has a signal of its
+ * own, which aborts when the last caller has left, with the reason of that caller.
  */
 export function createSharedWork() {
   interface Shared {
-    readonly done: Promise<void>
+    readonly done: Promise<unknown>
     readonly leaving: AbortController
     waiting: number
   }
   const works = new Map<string, Shared>()
 
-  return async function share(
+  return async function share<T>(
     name: string,
     signal: AbortSignal,
-    run: (signal: AbortSignal) => Promise<void>
-  ): Promise<void> {
+    run: (signal: AbortSignal) => Promise<T>
+  ): Promise<T> {
     signal.throwIfAborted()
     let work = works.get(name)
     if (work === undefined) {
@@ -176,13 +177,13 @@ export function createSharedWork() {
     }
     work.waiting++
     try {
-      await unlessAborted(work.done, signal)
+      return (await unlessAborted(work.done, signal)) as T
     } finally {
       work.waiting--
       if (work.waiting === 0) {
         // The next caller must not join what is being cancelled.
         if (works.get(name) === work) works.delete(name)
-        work.leaving.abort(new Error('no caller waits for it any more'))
+        work.leaving.abort(signal.reason ?? new Error('no caller waits for it any more'))
       }
     }
   }

@@ -1,4 +1,6 @@
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
+import { clusterOfChainId, clusterOfGenesis } from '../../nodes/solana/clusters.ts'
+import { createSolanaNodes } from '../../nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
@@ -8,7 +10,6 @@ import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import type { Config } from '../config/config.ts'
 import type { NodeReport } from './checkEvmNode.ts'
 import { answeredSince, type Findings, judge, judgeHead, okIf, tryNode } from './findings.ts'
-import { knownCluster } from './identifyNode.ts'
 
 type SolanaCluster = Config['chains']['solana'][number]
 
@@ -19,13 +20,13 @@ type SolanaCluster = Config['chains']['solana'][number]
  * @throws {ConfigError} the URL cannot be used.
  */
 export async function checkSolanaNode(
-  { chainId, commitment, mplCore }: SolanaCluster,
+  { chainId, dev, commitment, mplCore }: SolanaCluster,
   endpoint: NodeEndpoint,
   timeoutMs: number
 ): Promise<NodeReport> {
   const limits = { deadlineMs: Date.now() + timeoutMs }
-  const openRpc = () =>
-    createSolanaRpc({ rpcUrls: [endpoint], commitment, maxAttempts: 2, timeoutMs: timeoutMs / 2 })
+  const nodes = { rpcUrls: [endpoint], maxAttempts: 2, timeoutMs: timeoutMs / 2 }
+  const openRpc = () => createSolanaRpc({ nodes: createSolanaNodes(nodes), commitment })
   const rpc = openRpc()
   /** Asks for what not every node has: a slot without a block has no time, and old transactions may be gone. */
   const ask = (method: string, params: readonly unknown[]) =>
@@ -35,7 +36,8 @@ export async function checkSolanaNode(
     const sentMs = performance.now()
     const { slot } = await rpc.getBalance(TOKEN_PROGRAM, limits)
     const took = answeredSince(sentMs, endpoint)
-    const known = knownCluster(genesisHash)
+    const known = clusterOfGenesis(genesisHash)
+    const expected = dev ? undefined : clusterOfChainId(chainId)
     const [version, time, address, ...others] = await Promise.all([
       ask('getVersion', []),
       ask('getBlockTime', [slot]),
@@ -51,7 +53,11 @@ export async function checkSolanaNode(
     const core = (version as Readonly<Record<string, unknown>> | null | undefined)?.['solana-core']
     const client = typeof core === 'string' ? `, solana-core ${displayText(core).slice(0, 40)}` : ''
     const name = known?.name ?? `genesis ${displayText(genesisHash).slice(0, 10)}…`
-    const cluster = judge`cluster | ${okIf((known?.chainId ?? chainId) === chainId)} | | ${name}${client}, answers ${took} | callers expect chain id ${known?.chainId} for ${known?.name}; this one is served as ${chainId}`
+    const found = `${name}${client}, answers ${took}`
+    const cluster = judge`
+      cluster | error | ${expected !== undefined && expected !== known} | ${found} | chain id ${chainId} stands for ${expected?.name}: mend chainId or the URL, or set "dev": true for a development cluster
+      cluster | ${okIf((known?.chainId ?? chainId) === chainId)} | | ${found} | callers expect chain id ${known?.chainId} for ${known?.name}; this one is served as ${chainId}
+    `
     const head =
       typeof time === 'number' ? judgeHead(`slot ${slot}`, time) : judge`head | ok | | slot ${slot}`
     const findings = [cluster, head, ...others]

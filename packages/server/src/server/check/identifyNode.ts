@@ -1,5 +1,7 @@
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { readChainId } from '../../nodes/evm/readChainId.ts'
+import { clusterOfGenesis } from '../../nodes/solana/clusters.ts'
+import { createSolanaNodes } from '../../nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
@@ -11,22 +13,6 @@ export type NodeIdentity =
   | { readonly kind: 'solana'; readonly chainId?: number }
   /** `found` begins with "it"; neither holds a key nor more of the URL than its host. */
   | { readonly kind: 'unusable'; readonly found: string; readonly advice: string }
-
-/** A cluster that everybody knows, with the chain id that it has by convention. */
-interface Cluster {
-  readonly name: string
-  readonly chainId: number
-}
-
-const clusters: Readonly<Record<string, Cluster>> = {
-  '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': { name: 'mainnet-beta', chainId: 101 },
-  EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG: { name: 'devnet', chainId: 103 }
-}
-
-/** Returns the name and the chain id of a well-known cluster; `undefined` for another one. */
-export function knownCluster(genesisHash: string): Cluster | undefined {
-  return clusters[genesisHash]
-}
 
 const keyAdvice =
   'check the key: it belongs into the URL as the provider shows it, in the path (/v2/<key>), in the query (?apikey=<key>) ' +
@@ -52,10 +38,11 @@ export async function identifyNode(endpoint: NodeEndpoint, timeoutMs: number): P
 }
 
 async function readCluster(endpoint: NodeEndpoint, timeoutMs: number): Promise<NodeIdentity | undefined> {
-  const rpc = createSolanaRpc({ rpcUrls: [endpoint], commitment: 'confirmed', maxAttempts: 2, timeoutMs })
+  const nodes = createSolanaNodes({ rpcUrls: [endpoint], maxAttempts: 2, timeoutMs })
+  const rpc = createSolanaRpc({ nodes, commitment: 'confirmed' })
   try {
     const genesisHash = await rpc.call('getGenesisHash', [], { deadlineMs: Date.now() + timeoutMs })
-    const chainId = knownCluster(String(genesisHash))?.chainId
+    const chainId = clusterOfGenesis(String(genesisHash))?.chainId
     return { kind: 'solana', ...(chainId === undefined ? {} : { chainId }) }
   } catch {
     return undefined

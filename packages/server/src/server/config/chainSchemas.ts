@@ -144,6 +144,10 @@ export const solanaChain = z.strictObject({
     .enum(['confirmed', 'finalized'])
     .default('confirmed')
     .meta({ description: 'commitment of every read: "confirmed" or "finalized"' }),
+  dev: flag(
+    false,
+    'a development cluster, whose genesis block need not be that of the public cluster with this chain id: true or false'
+  ),
   mplCore: flag(
     false,
     'list Metaplex Core assets, for which the nodes must serve getProgramAccounts: true or false'

@@ -10,7 +10,9 @@ import { labelChain, nameOfChain } from '../../model/labelChain.ts'
 import { noMetadataCache } from '../../model/metadata.ts'
 import { toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { clusterOfChainId } from '../../nodes/solana/clusters.ts'
 import { createSolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
+import { createSolanaNodes } from '../../nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
@@ -63,9 +65,12 @@ export async function startParts(
   hide: (text: string) => string
 ): Promise<Parts> {
   // Whatever can be found wrong is found in the order in which the least is left behind: addresses, then the store.
-  const clusters = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
-    const openRpc = () => createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
-    const rpc = openRpc()
+  const clusters = config.chains.solana.map(({ chainId, dev, rpcUrls, commitment, mplCore, dasUrl }) => {
+    const cluster = dev ? undefined : clusterOfChainId(chainId)
+    const openNodes = () => createSolanaNodes({ rpcUrls, cluster, logger: logger.child({ chainId }) })
+    const openRpc = () => createSolanaRpc({ nodes: openNodes(), commitment })
+    const nodes = openNodes()
+    const rpc = createSolanaRpc({ nodes, commitment })
     const nftSources = createNftSources({
       openRpc,
       mplCore,
@@ -78,7 +83,7 @@ export async function startParts(
     // Any account would do: every answer of a node names its slot.
     const currentSlot = async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
       (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
-    const historyRpc = createSolanaHistoryRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
+    const historyRpc = createSolanaHistoryRpc({ nodes, commitment })
     return { chainId, rpc, historyRpc, holdings: createSolanaHoldings({ rpc, nftSources }), currentSlot }
   })
   const nodes = config.chains.evm.map(chain => {
