@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
+import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { newestForMs } from '../../src/solana/history/walletAccounts.ts'
 import type { RpcCall } from '../solana/startScriptedNode.ts'
 import { eventually } from '../support/indexHarness.ts'
@@ -8,6 +9,9 @@ import { createValidator } from './scripted/createValidator.ts'
 import { memo, transferSol } from './scripted/instructions.ts'
 import { addressNamed } from './scripted/names.ts'
 import { type LedgerService, serveLedger } from './serveLedger.ts'
+
+const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? 1)
+process.stdout.write(`causes: CHAIN_DATA_TEST_SEED=${seed}\n`)
 
 const wallet = addressNamed('wallet of causes')
 const other = addressNamed('other of causes')
@@ -139,6 +143,27 @@ it('a signature that a node leaves out is a gap, and is there once the node list
   expect(transactions.map(({ slot }) => slot)).toEqual([300, 200, 100])
   expect(covers.continuity).toBe(true)
   expect((await askCertificate(service, wallet)).verdict).toBe('proven')
+})
+
+it('a node that answers null for one transaction in twenty refuses none of 200 calls', async () => {
+  const random = createRandom(seed)
+  const ledger = createLedger('nulls', new Map([[other, 10n ** 12n]]))
+  const wallets = Array.from({ length: 200 }, (_, at) => addressNamed(`wallet ${at}`))
+  for (let slot = 100; slot < 104; slot++) {
+    ledger.beginBlock(slot)
+    for (const each of wallets) ledger.add({ payer: other, instructions: [transferSol(other, each, 5n)] })
+  }
+  const { service, node } = await serve(ledger)
+  const react = createValidator(ledger)
+  let nulls = 0
+  node.react = call => {
+    if (call.method !== 'getTransaction' || random.below(20) > 0) return react(call)
+    nulls++
+    return { body: JSON.stringify({ jsonrpc: '2.0', id: call.id, result: null }) }
+  }
+  const answers = await Promise.all(wallets.map(each => askHistory(service, each)))
+  expect(answers.map(({ transactions }) => transactions.length)).toEqual(wallets.map(() => 4))
+  expect(nulls).toBeGreaterThan(10)
 })
 
 it('what comes while the newest page is given again is there afterwards, each once', async () => {

@@ -1,4 +1,5 @@
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import { present } from '../../platform/present.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
 import { AbsentAnswer } from '../upstreams/work.ts'
 import { wordCall } from './jsonRpc.ts'
@@ -10,7 +11,22 @@ export interface ListedSignature {
   readonly signature: string
   readonly slot: number
   readonly isFinalized: boolean
+  /** What the list says of it; absent for a list that was kept without. */
+  readonly facts?: ListedFacts | undefined
 }
+
+/** What a list of signatures says of a transaction beside its slot. */
+export interface ListedFacts {
+  /** Absent: it succeeded. */
+  readonly error?: TransactionError
+  /** Absent: the node does not know it. */
+  readonly blockTime?: number
+  /** Texts of its memos; absent where the list names none, as of nodes that keep no memos. */
+  readonly memo?: string
+}
+
+/** Why a transaction failed, as nodes word it. */
+export type TransactionError = string | Readonly<Record<string, unknown>>
 
 /** Signatures of one account, newest first, without a gap as far as the node has them. */
 interface SignatureList {
@@ -32,13 +48,16 @@ export interface SolanaHistoryRpc {
     range: { readonly before?: ListedSignature | undefined; readonly until?: ListedSignature | undefined },
     options: SolanaCallOptions
   ): Promise<SignatureList>
-  /** The `result` for a transaction of any version; `undefined` where no node has it. */
+  /**
+   * The `result` for a transaction of any version; `undefined` where no node has it, after five tries of each.
+   * @param read - also gets the name of the node. @param options.avoid - Name of a node that is asked last.
+   */
   getTransaction<T>(
     signature: string,
-    read: (result: unknown) => T,
-    options: SolanaCallOptions
+    read: (result: unknown, node: string) => T,
+    options: SolanaCallOptions & { readonly avoid?: string | undefined }
   ): Promise<T | undefined>
-  /** The signatures of a block in its order; `undefined` where no node has the block. */
+  /** The signatures of a block in its order; `undefined` where no node has the block, after as many tries. */
   getBlockSignatures(slot: number, options: SolanaCallOptions): Promise<readonly string[] | undefined>
   /** The first slot that any of the nodes has; `undefined` where none says it. */
   getFirstAvailableBlock(options: SolanaCallOptions): Promise<number | undefined>
@@ -124,7 +143,11 @@ export function createSolanaHistoryRpc({ nodes, commitment }: SolanaHistoryRpcOp
       }
     },
 
-    getTransaction<T>(signature: string, read: (result: unknown) => T, callOptions: SolanaCallOptions) {
+    getTransaction<T>(
+      signature: string,
+      read: (result: unknown, node: string) => T,
+      callOptions: SolanaCallOptions & { readonly avoid?: string | undefined }
+    ) {
       const attempt = async (node: SolanaNode): Promise<T | undefined> => {
         const ask = (maxSupportedTransactionVersion: number) =>
           send(node, 'getTransaction', [
@@ -136,9 +159,9 @@ export function createSolanaHistoryRpc({ nodes, commitment }: SolanaHistoryRpcOp
           throw error
         })
         if (answer === null) throw new AbsentAnswer(() => undefined)
-        return read(answer)
+        return read(answer, node.name)
       }
-      return nodes.ask('getTransaction', attempt, callOptions)
+      return nodes.ask('getTransaction', attempt, { ...callOptions, mustExist: true })
     },
 
     getBlockSignatures(slot, callOptions) {
@@ -152,7 +175,7 @@ export function createSolanaHistoryRpc({ nodes, commitment }: SolanaHistoryRpcOp
         if (!Array.isArray(signatures)) throw new AbsentAnswer(() => undefined)
         return signatures.map(String)
       }
-      return nodes.ask('getBlock', attempt, callOptions)
+      return nodes.ask('getBlock', attempt, { ...callOptions, mustExist: true })
     },
 
     async getFirstAvailableBlock(callOptions) {
@@ -195,7 +218,9 @@ function readSignatures(answer: unknown): readonly ListedSignature[] {
   const seen = new Set<string>()
   let slotAbove = Number.POSITIVE_INFINITY
   return answer.map(each => {
-    const { signature, slot, confirmationStatus } = (each ?? {}) as Readonly<Record<string, unknown>>
+    const { signature, slot, confirmationStatus, err, blockTime, memo } = (each ?? {}) as Readonly<
+      Record<string, unknown>
+    >
     if (typeof signature !== 'string' || typeof slot !== 'number' || !Number.isSafeInteger(slot)) {
       throw new NodeContradictionError('an entry of the list of signatures has no signature or slot')
     }
@@ -203,6 +228,43 @@ function readSignatures(answer: unknown): readonly ListedSignature[] {
     if (seen.has(signature)) throw new NodeContradictionError(`signature ${signature} came twice`)
     seen.add(signature)
     slotAbove = slot
-    return { signature, slot, isFinalized: confirmationStatus === 'finalized' || confirmationStatus == null }
+    const facts: ListedFacts = present({
+      error: readTransactionError(err),
+      blockTime: typeof blockTime === 'number' ? blockTime : undefined,
+      memo: typeof memo === 'string' ? readListedMemo(memo) : undefined
+    })
+    const isFinalized = confirmationStatus === 'finalized' || confirmationStatus == null
+    return { signature, slot, isFinalized, facts }
   })
+}
+
+/**
+ * Reads the `err` of a transaction, in a list or in its meta.
+ * @returns `undefined` for one that succeeded.
+ * @throws {NodeContradictionError} it is neither a text nor an object.
+ */
+export function readTransactionError(err: unknown): TransactionError | undefined {
+  if (err === null || err === undefined) return undefined
+  if (typeof err !== 'string' && (typeof err !== 'object' || Array.isArray(err))) {
+    throw new NodeContradictionError('the error of a transaction is neither a text nor an object')
+  }
+  return JSON.parse(JSON.stringify(err, (_, value) => (typeof value === 'bigint' ? Number(value) : value)))
+}
+
+/**
+ * Reads the memo of a list: each memo is written as `[bytes] text`, and several are joined by `; `.
+ * @returns the texts, joined likewise; `undefined` for any other form, and for a memo that is no UTF-8.
+ */
+function readListedMemo(memo: string): string | undefined {
+  const bytes = Buffer.from(memo)
+  const texts: string[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const [head, length] = /^(?:; )?\[(\d+)\] /.exec(bytes.toString('latin1', at, at + 16)) ?? []
+    if (head === undefined) return undefined
+    const start = at + head.length
+    at = start + Number(length)
+    texts.push(bytes.toString('utf8', start, at))
+    if (at > bytes.length || texts.at(-1) === '(unparseable)') return undefined
+  }
+  return texts.length === 0 ? undefined : texts.join('; ')
 }

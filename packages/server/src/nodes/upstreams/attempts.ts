@@ -19,6 +19,8 @@ export type Attempts<N> = ReturnType<typeof createAttempts<N>>
  * know in some seconds, one URL may stand for several nodes, and a rate is found out by being refused.
  */
 const awaitFactor = 5
+/** Fifths of an attempt at an upstream that does not have what must exist. */
+const absentFifths = 3
 
 /** The past attempts at one upstream. */
 interface Past {
@@ -56,13 +58,14 @@ export function createAttempts<N>(
   }
 
   function compare(preferred: Upstream<N, unknown> | undefined) {
-    const { method, height } = work
+    const { method, height, avoid } = work
     const lacks = (upstream: Upstream<N, unknown>) =>
       Number(method !== undefined && upstream.capabilities.lacks(method))
     const isBehind = ({ health }: Upstream<N, unknown>) =>
       Number(height !== undefined && (health.head ?? -1) < height)
     return (a: Upstream<N, unknown>, b: Upstream<N, unknown>) =>
       lacks(a) - lacks(b) ||
+      Number(a.name === avoid) - Number(b.name === avoid) ||
       timesAsked(a) - timesAsked(b) ||
       isBehind(a) - isBehind(b) ||
       (work.isShared === true ? a.window.load() - b.window.load() : 0) ||
@@ -88,7 +91,7 @@ export function createAttempts<N>(
   return {
     /**
      * Chooses the next upstream: in service before others, one that was asked less often, one that has shown the height
-     * before one that has not, for shared work the one with most room, the preferred one before others, then by score.
+     * before one that has not, one that is to be avoided last, for shared work the one with most room, the preferred one before others, then by score.
      * @param beside - is being asked already.
      * @returns `undefined` when none is left.
      */
@@ -124,9 +127,10 @@ export function createAttempts<N>(
       count++
       past.asked++
       const isPassing = fault === 'throttled' || (work.awaitsNewer === true && fault === 'behind')
-      past.spent += isPassing ? 1 : awaitFactor
+      const isMissed = work.mustExist === true && kind === 'absent'
+      past.spent += isPassing ? 1 : isMissed ? absentFifths : awaitFactor
       past.againAtMs = clock.now() + jittered(backOffMs(pauses, past.asked))
-      past.isFruitless ||= kind !== 'failed' || fault === 'refused' || fault === 'tooLarge'
+      past.isFruitless ||= (kind !== 'failed' && !isMissed) || fault === 'refused' || fault === 'tooLarge'
       past.isUnsound ||= kind === 'unsound'
       lastProblem = `${kind === 'absent' ? `${upstream.name} ` : ''}${error.message}`
       // The first of each kind; of failed exchanges the newest.

@@ -15,6 +15,10 @@ export interface Work<N, T> {
   readonly height?: number | undefined
   /** An upstream that is behind is asked more often: it may catch up, and its address may stand for several nodes. */
   readonly awaitsNewer?: boolean
+  /** Another upstream has named it: one that does not have it is asked again, after all others. */
+  readonly mustExist?: boolean
+  /** Name of an upstream that is asked last. */
+  readonly avoid?: string | undefined
   /** Whatever upstream does it, the result is the same: it goes to the one with most room, not to the preferred one. */
   readonly isShared?: boolean
   /**
@@ -62,7 +66,8 @@ export async function attemptWork<N, T>(
   }
   const { kind, error } = verdict
   // A block below the head that it has named itself is one that it should have.
-  const shouldHave = work.height !== undefined && work.height <= (upstream.health.head ?? -1)
+  const isBelowHead = work.height !== undefined && work.height <= (upstream.health.head ?? -1)
+  const shouldHave = isBelowHead || work.mustExist === true
   const isBehind = error instanceof UpstreamError && error.fault === 'behind'
   if (error instanceof NodeContradictionError || isBehind || (kind === 'absent' && shouldHave)) {
     upstream.health.failed('unsound')

@@ -1,3 +1,5 @@
+import type { TransactionError } from '../../nodes/solana/historyRpc.ts'
+
 /** A token account in a transaction. Amounts are decimal digits of base units. */
 export interface KeptToken {
   readonly account: string
@@ -25,7 +27,7 @@ export interface KeptTransaction {
   readonly blockTime?: number
   /** Number within the block; absent where the node does not give it and nothing has asked the block for it. */
   readonly index?: number
-  readonly error?: string | Readonly<Record<string, unknown>>
+  readonly error?: TransactionError
   /** Lamports, as decimal digits. */
   readonly fee: string
   readonly version: 'legacy' | number

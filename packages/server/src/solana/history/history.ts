@@ -177,9 +177,18 @@ export function createSolanaHistory(options: SolanaHistoryOptions): CountedReade
     const deps = { rpc: historyRpc, cache, reader, options }
     const isUnbounded = limit === undefined
     const most = isUnbounded && maxUnpaged !== null ? maxUnpaged + 1 : (limit ?? Number.POSITIVE_INFINITY)
-    const part = await readHistory(deps, { ...range, limit: most })
-    if (isUnbounded && maxUnpaged !== null && part.transactions.length > maxUnpaged) throw tooMany(maxUnpaged)
     const asOf = balances?.slot ?? kept?.asOf ?? 0
+    const state = before === undefined ? balances : undefined
+    const around = { query, reader, cache, finalSlot: asOf - finalAfterSlots, options, state, firstSlot }
+    let part = await readHistory(deps, { ...range, limit: most })
+    if (isUnbounded && maxUnpaged !== null && part.transactions.length > maxUnpaged) throw tooMany(maxUnpaged)
+    let gaps = await check(part, around)
+    // A wrong answer of a node leaves a gap beside it, and a right one in its place leaves none.
+    while (await reader.readAgain(besideGaps(gaps, part), options)) {
+      part = await readHistory(deps, { ...range, asOf: before?.slot ?? asOf, limit: most })
+      gaps = await check(part, around)
+    }
+    forgetGaps(gaps, part, reader)
     const searched = joinSearched(
       kept,
       before?.slot ?? asOf,
@@ -195,9 +204,6 @@ export function createSolanaHistory(options: SolanaHistoryOptions): CountedReade
       }
       cache.save('lists', accountsName(wallet), accounts)
     }
-    const state = before === undefined ? balances : undefined
-    const finalSlot = asOf - finalAfterSlots
-    const gaps = await check(part, { query, reader, cache, finalSlot, options, state, firstSlot })
     return {
       ...{ transactions: part.transactions, isFinalized: part.isFinalized, gaps, toSlot: asOf },
       tokenAccounts: tokenAccounts === 'all' ? present.length + part.former.length : 0,
@@ -259,10 +265,7 @@ export function createSolanaHistory(options: SolanaHistoryOptions): CountedReade
       beginning: firstSlot === 0 || firstSlot === 1 ? 'missing' : 'pruned'
     })
     const shown = query.tokenAccounts === 'none' ? gaps.filter(({ account }) => account === wallet) : gaps
-    const explained = await explainGaps(shown, wallet, { rpc: historyRpc, cache, finalSlot, options })
-    // The node may have left it out only this time: the next reading asks for these lists again.
-    for (const { cause, account } of explained) if (cause === 'missing') streams.get(account)?.forget()
-    return explained
+    return explainGaps(shown, wallet, { rpc: historyRpc, cache, finalSlot, options })
   }
 
   /** Reads the transaction just newer than a part, of each account that the part changes: kept by now, mostly. */
@@ -296,11 +299,32 @@ export function createSolanaHistory(options: SolanaHistoryOptions): CountedReade
       if (inSlot.length > 0) return lowestOf(inSlot)
       if (skipped === undefined) return undefined
       const signatures = skipped.inOldestSlot.map(({ signature }) => signature)
-      await reader.read(skipped.inOldestSlot, options)
+      await reader.read(
+        skipped.inOldestSlot.map(each => ({ ...each, accounts: [account] })),
+        options
+      )
       if (signatures.length > 1) await reader.readIndexes(signatures, options)
       return lowestOf(signatures.flatMap(signature => reader.known.get(signature) ?? []))
     }
   }
+}
+
+/** The transactions that may be wrong where a gap is: its two neighbours, and what the account's list has between them. */
+function* besideGaps(gaps: readonly Gap[], { streams }: HistoryPart): Iterable<string> {
+  for (const { account, older, newer, cause } of gaps) {
+    if (cause !== 'missing') continue
+    for (const each of [older, newer]) if (each !== undefined) yield each.transaction.signature
+    const from = older?.transaction.slot ?? -1
+    const to = newer?.transaction.slot ?? Number.POSITIVE_INFINITY
+    for (const { signature, slot } of streams.get(account)?.entries ?? [])
+      if (slot >= from && slot <= to) yield signature
+  }
+}
+
+/** The node may have been wrong only this time: the next reading asks anew for the lists of gaps and for what lies beside them. */
+function forgetGaps(gaps: readonly Gap[], part: HistoryPart, reader: TransactionReader): void {
+  for (const { cause, account } of gaps) if (cause === 'missing') part.streams.get(account)?.forget()
+  reader.forget(besideGaps(gaps, part))
 }
 
 function lowestOf(transactions: readonly KeptTransaction[]): KeptTransaction | undefined {

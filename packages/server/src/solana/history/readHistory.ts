@@ -3,7 +3,7 @@ import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import type { HistoryCache } from './HistoryCache.ts'
 import { createSignatureStream, headName, type KeptHead, type SignatureStream } from './signatureStream.ts'
-import { callsAtOnce, type TransactionReader } from './transactionReader.ts'
+import { callsAtOnce, type TransactionReader, type WantedTransaction } from './transactionReader.ts'
 import { type FormerAccount, findFormerAccounts } from './walletAccounts.ts'
 import { viewFromWallet, type WalletTransaction } from './walletView.ts'
 
@@ -86,11 +86,13 @@ export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promi
   async function loadEntries(count: number) {
     for (;;) {
       const reach = Math.max(-1, ...[...streams.values()].map(stream => stream.reach))
-      const bySignature = new Map<string, ListedSignature>()
-      for (const { entries } of streams.values()) {
+      const bySignature = new Map<string, WantedTransaction & { accounts: string[] }>()
+      for (const { account, entries } of streams.values()) {
         for (const entry of entries) {
           if (entry.slot <= reach) break
-          bySignature.set(entry.signature, entry)
+          const listed = bySignature.get(entry.signature)
+          if (listed === undefined) bySignature.set(entry.signature, { ...entry, accounts: [account] })
+          else listed.accounts.push(account)
           finalized.set(entry.signature, entry.isFinalized || (finalized.get(entry.signature) ?? false))
         }
       }
@@ -100,6 +102,15 @@ export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promi
       }
       const shortest = [...streams.values()].filter(stream => stream.reach === reach)
       await mapConcurrently(shortest, callsAtOnce, stream => stream.load(options))
+    }
+  }
+
+  /** Reads transactions. Where no node's fits the lists, the next call asks for all lists again. */
+  async function readListed(some: readonly WantedTransaction[]): Promise<void> {
+    try {
+      await reader.read(some, options)
+    } finally {
+      if (reader.hasRefused()) for (const stream of streams.values()) stream.forget()
     }
   }
 
@@ -144,7 +155,7 @@ export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promi
     const total = taken.length
     for (let start = 0; start < total; start += transactionsPerRound) {
       const some = taken.slice(start, start + transactionsPerRound)
-      await reader.read(some, options)
+      await readListed(some)
       range.onReached(some.at(-1)?.slot ?? 0, (start + some.length) / Math.max(1, total))
     }
     const transactions = await select(taken)
@@ -178,7 +189,7 @@ export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promi
 const transactionsPerRound = 256
 
 /** The first entries, at least so many of them, and of the last slot all. */
-function wholeSlots(entries: readonly ListedSignature[], count: number): readonly ListedSignature[] {
+function wholeSlots(entries: readonly WantedTransaction[], count: number): readonly WantedTransaction[] {
   const last = entries[Math.min(count, entries.length) - 1]
   return last === undefined ? [] : entries.filter(({ slot }) => slot >= last.slot)
 }

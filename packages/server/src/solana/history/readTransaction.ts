@@ -1,3 +1,4 @@
+import { readTransactionError } from '../../nodes/solana/historyRpc.ts'
 import {
   decodeBase58,
   formatSolanaAddress,
@@ -28,7 +29,7 @@ interface Instruction {
  * Reads the result of `getTransaction` with encoding `json`, of any version.
  *
  * @param signature - of the transaction that was asked for.
- * @throws {NodeContradictionError} the answer has another shape, or is another transaction.
+ * @throws {NodeContradictionError} the answer has another shape, is another transaction, or makes or loses lamports.
  */
 export function readTransaction(result: unknown, signature: string): KeptTransaction {
   const answer = record(result, 'the transaction')
@@ -47,12 +48,14 @@ export function readTransaction(result: unknown, signature: string): KeptTransac
       `the transaction names ${addresses.length} accounts and has ${pre.length} balances before and ${post.length} after it`
     )
   }
+  const fee = digits(meta.fee)
+  requireConserved({ pre, post, fee }, meta.rewards)
   const instructions = readInstructions(message, meta, addresses)
   const memos = instructions.filter(({ program, isInner }) => !isInner && memoPrograms.has(program))
   return {
     signature,
     slot: integer(answer.slot, 'slot'),
-    fee: digits(meta.fee),
+    fee,
     version:
       answer.version === undefined || answer.version === 'legacy'
         ? 'legacy'
@@ -60,7 +63,7 @@ export function readTransaction(result: unknown, signature: string): KeptTransac
     ...present({
       blockTime: answer.blockTime == null ? undefined : integer(answer.blockTime, 'block time'),
       index: answer.transactionIndex == null ? undefined : integer(answer.transactionIndex, 'index'),
-      error: meta.err === null || meta.err === undefined ? undefined : (meta.err as string | Json),
+      error: readTransactionError(meta.err),
       memo: memos.length === 0 ? undefined : memos.map(({ data }) => textOf(data)).join('; ')
     }),
     accounts: addresses.map((each, at) => [each, pre[at] ?? '0', post[at] ?? '0'] as const),
@@ -68,6 +71,24 @@ export function readTransaction(result: unknown, signature: string): KeptTransac
     owners: instructions.flatMap(readOwner),
     programs: [...new Set(instructions.map(({ program }) => program))]
   }
+}
+
+/**
+ * Checks that no lamports came from nowhere and none are gone but for the fee, and for the rent that the transaction's rewards name.
+ * Nodes kept no rewards before 2021: without them there may be fewer lamports, as rent was collected.
+ */
+function requireConserved(
+  { pre, post, fee }: { readonly pre: readonly string[]; readonly post: readonly string[]; fee: string },
+  rewards: unknown
+): void {
+  const sum = (amounts: readonly string[]) => amounts.reduce((total, each) => total + BigInt(each), 0n)
+  const named = Array.isArray(rewards) ? rewards.map(each => record(each, 'a reward').lamports) : []
+  const rent = named.reduce((total: bigint, each) => total + signed(each), 0n)
+  const change = sum(post) - sum(pre) + BigInt(fee)
+  if (change === rent || (!Array.isArray(rewards) && change < 0n)) return
+  throw new NodeContradictionError(
+    `the balances of the transaction change by ${change} lamports beside its fee`
+  )
 }
 
 function readInstructions(message: Json, meta: Json, addresses: readonly string[]): readonly Instruction[] {
@@ -188,6 +209,11 @@ function digits(value: unknown): string {
         : ''
   if (/^(?:0|[1-9]\d{0,19})$/.test(text)) return text
   throw new NodeContradictionError('an amount of the transaction is no u64')
+}
+
+function signed(value: unknown): bigint {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return BigInt(value as number | bigint)
+  throw new NodeContradictionError('a reward of the transaction is no whole number')
 }
 
 function integer(value: unknown, what: string): number {

@@ -1,4 +1,5 @@
 import {
+  type ListedFacts,
   type ListedSignature,
   type SolanaHistoryRpc,
   signaturesPerCall
@@ -32,9 +33,11 @@ interface Skipped {
   readonly inOldestSlot: readonly ListedSignature[]
 }
 
+type KeptSignature = readonly [signature: string, slot: number, facts?: ListedFacts | undefined]
+
 /** A part of a list as it is kept. */
 interface KeptPart {
-  readonly signatures: readonly (readonly [signature: string, slot: number])[]
+  readonly signatures: readonly KeptSignature[]
   readonly end?: number | 'unknown'
 }
 
@@ -207,12 +210,12 @@ function endOf(kept: KeptPart['end'], now: KeptPart['end']): KeptPart['end'] {
   return hasMore ? undefined : kept
 }
 
-function toListed([signature, slot]: readonly [string, number]): ListedSignature {
-  return { signature, slot, isFinalized: true }
+function toListed([signature, slot, facts]: KeptSignature): ListedSignature {
+  return { signature, slot, facts, isFinalized: true }
 }
 
-function toKept({ signature, slot }: ListedSignature): readonly [string, number] {
-  return [signature, slot]
+function toKept({ signature, slot, facts }: ListedSignature): KeptSignature {
+  return [signature, slot, facts]
 }
 
 export type { KeptHead }
