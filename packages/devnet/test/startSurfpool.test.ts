@@ -2,6 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createJsonRpc } from '../src/platform/jsonRpc.ts'
 import { type SurfpoolNode, startSurfpool, surfpoolUnsupportedReason } from '../src/solana/startSurfpool.ts'
 
+interface Timed {
+  readonly signature: string
+  readonly slot: number
+  readonly blockTime: number
+}
+
 const unsupported = surfpoolUnsupportedReason()
 if (unsupported !== undefined) process.stdout.write(`skipped: ${unsupported}\n`)
 
@@ -21,5 +27,23 @@ describe.skipIf(unsupported !== undefined)('a Solana node', () => {
     for (let lamports = 1; lamports <= 600; lamports++) await rpc('requestAirdrop', receiver, lamports)
     const after = (await rpc('getBalance', receiver)) as { value: number }
     expect(after.value - before.value).toBe((600 * 601) / 2)
+  })
+
+  it('gives each transaction the time at which it was sent, in every answer', async () => {
+    const rpc = createJsonRpc(node.rpcUrl)
+    const receiver = 'SVUhqrGAQbX5oXC3mFrhUfKDmrfYdge8cYxKCuVN5dg'
+    const firstSecond = Math.floor(Date.now() / 1_000)
+    for (const lamports of [1_000_000_000, 2_000_000_000]) await rpc('requestAirdrop', receiver, lamports)
+    const list = (await rpc('getSignaturesForAddress', receiver)) as Timed[]
+    const lastSecond = Math.floor(Date.now() / 1_000)
+    expect(list).toHaveLength(2)
+    for (const { signature, slot, blockTime } of list) {
+      expect(blockTime).toBeGreaterThanOrEqual(firstSecond)
+      expect(blockTime).toBeLessThanOrEqual(lastSecond)
+      const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
+      const others = [await rpc('getTransaction', signature, options), await rpc('getBlock', slot, options)]
+      expect((others as Timed[]).map(each => each.blockTime)).toEqual([blockTime, blockTime])
+      expect(await rpc('getBlockTime', slot)).toBe(blockTime)
+    }
   })
 })

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { serveBlockTimes } from './serveBlockTimes.ts'
 
 /**
  * The process that holds one embedded Solana node.
@@ -22,7 +23,7 @@ try {
   const require = createRequire(import.meta.url)
   const { Surfnet } = require('surfpool-sdk-linux-x64-gnu') as SurfpoolModule
   const node = Surfnet.startWithConfig({ offline: true, blockProductionMode: 'transaction' })
-  process.send?.({ rpcUrl: node.rpcUrl, wsUrl: node.wsUrl })
+  process.send?.({ rpcUrl: await serveBlockTimes(node.rpcUrl), wsUrl: node.wsUrl })
   // The node puts 13 ticks of its clock a second into a queue of 1,024, and what each transaction does. Once that is full
   // it answers nobody any more. The timer also keeps the handle, and with it the node.
   setInterval(() => node.drainEvents(), 50)
