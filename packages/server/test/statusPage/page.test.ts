@@ -5,8 +5,8 @@ import type { StatusReport } from '../../src/server/http/statusPage/StatusReport
 import { chainWith, reportOf, states } from './reports.ts'
 
 /** The page over one report, as text without markup, and as it is. */
-async function pageOf(report: StatusReport, documentation?: string) {
-  const page = await createStatusPages({ report: () => report, documentation }).get('/')?.()
+async function pageOf(report: StatusReport) {
+  const page = await createStatusPages({ report: () => report }).get('/')?.()
   if (typeof page?.body !== 'string') throw new Error('the page is no text')
   return { headers: page.headers, markup: page.body, ...readPage(page.body) }
 }
@@ -222,20 +222,6 @@ describe('the page', () => {
       else open.push(name)
     }
     expect(open).toEqual([])
-  })
-
-  test('names the endpoints that are served, no other one, and links the documentation', async () => {
-    const footerOf = async (state: string, documentation?: string) => {
-      const { markup } = await pageOf(states[state] as StatusReport, documentation)
-      return /<footer.*<\/footer>/s.exec(markup)?.[0] ?? ''
-    }
-    expect(await footerOf('inSync')).toMatch(/\/evm-chain.*\/solana/)
-    expect(await footerOf('solanaOnly')).not.toContain('/evm-chain')
-    expect(await footerOf('stalled')).not.toContain('/solana')
-    expect(await footerOf('inSync')).toContain('Documentation: <code>docs/README.md</code> of the source.')
-    expect(await footerOf('inSync', 'https://docs.real.dev/?a&b"')).toContain(
-      '<a href="https://docs.real.dev/?a&#38;b&#34;" rel="noreferrer">Documentation</a>'
-    )
   })
 
   test('has a script that every browser can read', async () => {

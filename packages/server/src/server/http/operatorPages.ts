@@ -3,10 +3,9 @@ import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import type { SolanaState } from '../../model/sync.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpAnswer } from './exchange.ts'
+import { type EvmChainHealth, findNotReady, type NotReady, type ReadyRule, toChainHealth } from './health.ts'
 import { createStatusPages } from './statusPage/createStatusPages.ts'
 import { createStatusRecorder, type StatusSources } from './statusPage/createStatusRecorder.ts'
-import { findNotReady, type NotReady, type ReadyRule } from './statusPage/findNotReady.ts'
-import { type EvmChainHealth, toChainHealth } from './statusPage/StatusReport.ts'
 
 /** The JSON that `/health/ready` answers. */
 export interface HealthReport {
@@ -67,13 +66,10 @@ export function createOperatorPages(options: {
     })
   }
   if (!served.status) return { pages, health, stop() {} }
-  // A release names its homepage, a checkout of the source does not.
-  const { version, homepage: documentation }: { version: string; homepage?: string } = packageFile
+  const { version } = packageFile
   const recorder = createStatusRecorder({ ...sources, version, counts: metrics }, times.sampleMs)
   recorder.start()
-  for (const [path, page] of createStatusPages({ report: recorder.report, documentation, ...times })) {
-    pages.set(path, page)
-  }
+  for (const [path, page] of createStatusPages({ report: recorder.report, ...times })) pages.set(path, page)
   return { pages, health, stop: recorder.stop }
 }
 

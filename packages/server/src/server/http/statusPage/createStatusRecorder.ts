@@ -1,156 +1,138 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { ServerFigures } from '../../../platform/figures.ts'
+import type { ChainState } from '../../../model/sync.ts'
+import type { NodeFigures, ServerFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
 import { type Counts, percentile } from '../../metrics/counts.ts'
-import { type ChainHistory, createChainHistory, keep, rateOf, toChart } from './createChainHistory.ts'
-import { findNotReady, type ReadyRule } from './findNotReady.ts'
-import type { MethodCalls, StatusReport } from './StatusReport.ts'
+import { findNotReady, type ReadyRule, toChainHealth } from '../health.ts'
+import type { ChartPoint, StatusReport } from './StatusReport.ts'
 
 /** Sources of the status page, read at every sample or report. */
 export interface StatusSources
-  extends Omit<ServerFigures, 'metadataFigures' | 'eventFigures' | 'cacheDamages' | 'solanaHistories'>,
+  extends Pick<ServerFigures, 'chainStates' | 'solanaStates' | 'nodeFigures' | 'chainLabel'>,
     ReadyRule {
   readonly version: string
   readonly counts: Pick<Counts, 'calls' | 'refusals'>
   readonly inFlight: () => number
   readonly isClosing: () => boolean
-  /** The clock, in Unix milliseconds; it may be set. Absent: the machine's. */
+  /** The clock, in Unix milliseconds; it may be set. */
   readonly now?: () => number
-  /** Milliseconds that only ever grow. Absent: the machine's. */
+  /** Milliseconds that only ever grow, which samples are dated by. */
   readonly steadyNow?: () => number
 }
 
-/** Remembers the last half hour, in memory that does not grow. Nothing is kept per caller. */
-export interface StatusRecorder {
-  /** Takes one sample; `start` does so at regular times. */
-  sample(): void
-  report(): StatusReport
-  start(): void
-  stop(): void
-}
-
-/** The calls of one method, or of several. */
-interface Calls {
-  readonly count: number
-  readonly failed: number
-  /** By `callBounds`. */
-  readonly durations: readonly number[]
+/** Values at one time; a value is absent where it was not known. */
+interface Values {
+  readonly atMs: number
+  readonly [name: string]: number | undefined
 }
 
 interface Sample {
-  readonly atMs: number
-  /** Calls since the start. */
-  readonly total: number
-  readonly callsPerSecond?: number | undefined
-  /** Of the calls since the sample before. */
-  readonly p95Ms?: number | undefined
+  /** By chain id, and those of the callers. */
+  readonly values: ReadonlyMap<number | 'callers', Values>
+  /** Of each method since the start: the answered calls, then all calls by duration, in the steps of `callBounds`. */
+  readonly calls: ReadonlyMap<string, readonly number[]>
 }
 
-const chartMs = 30 * 60_000
-const callsMs = 5 * 60_000
-const noCalls: Calls = { count: 0, failed: 0, durations: [] }
-
-/** @param everyMs - between two samples; the charts hold half an hour of them. */
-export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): StatusRecorder {
-  const { version, counts, chainStates, solanaStates, nodeFigures, inFlight, isClosing, chainLabel } = sources
-  const { now = Date.now, steadyNow = () => performance.now() } = sources
-  const maxSamples = Math.ceil(chartMs / everyMs)
+/** Remembers the last half hour, a sample every `everyMs`, in memory that does not grow. Nothing is kept per caller. */
+export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
+  const { counts, chainStates, solanaStates, nodeFigures, isClosing, now = Date.now } = sources
+  const { steadyNow = () => performance.now() } = sources
   const startedMs = steadyNow()
-  const samples: Sample[] = [{ atMs: startedMs, total: 0 }]
-  /** The counts at the last samples, as far back as calls are reported. */
-  const earlier: ReadonlyMap<string, Calls>[] = [new Map()]
-  const chains = new Map<number, ChainHistory>()
+  const samples: Sample[] = [
+    { values: new Map([['callers', { atMs: startedMs, total: 0 }]]), calls: new Map() }
+  ]
   const delay = monitorEventLoopDelay({ resolution: 20 })
   let eventLoopDelay: StatusReport['server']['eventLoopDelay']
   let timer: NodeJS.Timeout | undefined
 
-  const historyOf = (chainId: number) => {
-    const history = chains.get(chainId) ?? createChainHistory(maxSamples)
-    chains.set(chainId, history)
-    return history
+  const seriesOf = (key: number | 'callers') => samples.flatMap(({ values }) => values.get(key) ?? [])
+
+  function measure(): Sample {
+    const atMs = steadyNow()
+    const calls = new Map<string, readonly number[]>()
+    for (const [method, { outcomes, durations }] of counts.calls) {
+      calls.set(method, [outcomes.get('ok') ?? 0, ...durations.read().counts])
+    }
+    const total = sum(durationsOf(calls))
+    const callsPerSecond = rateOf(seriesOf('callers'), { atMs, total }, 'total')
+    const p95Ms = percentile(minus(durationsOf(calls), durationsOf(samples.at(-1)?.calls)), 0.95)
+    const values = new Map<number | 'callers', Values>([['callers', { atMs, total, callsPerSecond, p95Ms }]])
+    const figures = nodeFigures()
+    for (const [index, state] of chainStates().entries()) {
+      values.set(state.chainId, measureChain(seriesOf(state.chainId), atMs, state, figures[index]))
+    }
+    return { values, calls }
   }
 
   function sample(): void {
-    const atMs = steadyNow()
-    const figures = nodeFigures()
-    for (const [index, status] of chainStates().entries()) {
-      historyOf(status.chainId).sample(status, figures[index], atMs)
-    }
-    const calls = readCalls(counts)
-    const total = countAll(calls)
-    const before = earlier.at(-1) ?? new Map()
-    const made = [...calls].map(([method, to]) => since(before.get(method), to))
-    const p95Ms = percentile(made.reduce((all, calls) => add(calls, all), noCalls).durations, 0.95)
-    const callsPerSecond = rateOf(samples.slice(-1), { atMs, total }, 'total')
-    keep(samples, { atMs, total, callsPerSecond, p95Ms }, maxSamples)
-    keep(earlier, calls, Math.ceil(callsMs / everyMs) + 1)
-    if (timer !== undefined) {
-      eventLoopDelay = { p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max) }
-      delay.reset()
-    }
+    samples.push(measure())
+    if (samples.length > Math.ceil(1_800_000 / everyMs)) samples.shift()
+    if (timer === undefined) return
+    eventLoopDelay = { p99Ms: Math.round(delay.percentile(99) / 1e6), maxMs: Math.round(delay.max / 1e6) }
+    delay.reset()
   }
 
-  function reportCalls(calls: ReadonlyMap<string, Calls>): readonly MethodCalls[] {
-    return [...calls]
-      .map(([method, to]) => ({ method, ...since(earlier[0]?.get(method), to) }))
-      .filter(({ count }) => count > 0)
-      .sort((a, b) => (a.method < b.method ? -1 : 1))
-      .map(({ method, ...made }) => ({
-        method,
-        count: made.count,
-        failed: made.failed,
-        p50Ms: percentile(made.durations, 0.5) ?? 0,
-        p95Ms: percentile(made.durations, 0.95) ?? 0,
-        p99Ms: percentile(made.durations, 0.99) ?? 0
-      }))
+  function report(): StatusReport {
+    const { values, calls } = measure()
+    const [steadyMs, unixMs] = [steadyNow(), now()]
+    const toUnix = (ms: number) => Math.round((unixMs - steadyMs + ms) / 1_000)
+    const chart = (key: number | 'callers', name: string): readonly ChartPoint[] =>
+      seriesOf(key).flatMap(({ atMs, [name]: value }) => (value === undefined ? [] : [[toUnix(atMs), value]]))
+    const [states, solana, figures] = [chainStates(), solanaStates(), nodeFigures()]
+    const { rss: rssBytes, heapUsed: heapUsedBytes } = process.memoryUsage()
+    return {
+      formatVersion: 1,
+      server: {
+        version: sources.version,
+        nowSeconds: Math.round(unixMs / 1_000),
+        uptimeSeconds: Math.floor((steadyMs - startedMs) / 1_000),
+        ready: !isClosing() && findNotReady(states, solana, sources).length === 0,
+        ...(isClosing() && { closing: true as const }),
+        inFlight: sources.inFlight(),
+        calls: reportCalls(calls, samples.slice(-1 - Math.ceil(300_000 / everyMs))[0]?.calls),
+        refusals: Object.fromEntries(counts.refusals),
+        memory: { rssBytes, heapUsedBytes },
+        ...present({ callsPerSecond: values.get('callers')?.callsPerSecond, eventLoopDelay })
+      },
+      evm: states.map((state, index) => {
+        const { chainId, stalledSinceMs } = state
+        const chain: Partial<Values> = values.get(chainId) ?? {}
+        const { blocksPerSecond, transactionsPerSecond, lagSeconds, reorgAtMs, reorgBlocks: blocks } = chain
+        const { poolTransactions, storeBytes, freeBytes } = figures[index]?.index ?? {}
+        const left = state.phase === 'backfilling' && state.lagBlocks
+        return {
+          ...toChainHealth(state, unixMs),
+          label: sources.chainLabel(chainId),
+          ...present({
+            ...{ blocksPerSecond, transactionsPerSecond, lagSeconds, percent: percentOf(state) },
+            ...{ poolTransactions, storeBytes, freeBytes, ...countNodes(figures[index]) },
+            stalledSinceSeconds: stalledSinceMs && Math.round(stalledSinceMs / 1_000),
+            etaSeconds: left && blocksPerSecond ? Math.ceil(left / blocksPerSecond) : undefined,
+            lastReorg: reorgAtMs && blocks ? { atSeconds: toUnix(reorgAtMs), blocks } : undefined
+          })
+        }
+      }),
+      solana,
+      charts: {
+        everySeconds: everyMs / 1_000,
+        callsPerSecond: chart('callers', 'callsPerSecond'),
+        p95Ms: chart('callers', 'p95Ms'),
+        evm: states.map(({ chainId }) => ({
+          chainId,
+          lagBlocks: chart(chainId, 'lagBlocks'),
+          blocksPerSecond: chart(chainId, 'blocksPerSecond')
+        }))
+      }
+    }
   }
 
   return {
-    sample,
-    report() {
-      const moment = { steadyMs: steadyNow(), unixMs: now() }
-      const statuses = chainStates()
-      const solana = solanaStates()
-      const figures = nodeFigures()
-      const calls = readCalls(counts)
-      const memory = process.memoryUsage()
-      return {
-        formatVersion: 1,
-        server: {
-          version,
-          nowSeconds: Math.round(moment.unixMs / 1_000),
-          uptimeSeconds: Math.floor((moment.steadyMs - startedMs) / 1_000),
-          ready: !isClosing() && findNotReady(statuses, solana, sources).length === 0,
-          ...(isClosing() ? { closing: true as const } : {}),
-          inFlight: inFlight(),
-          calls: reportCalls(calls),
-          refusals: Object.fromEntries(counts.refusals),
-          memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed },
-          ...present({
-            callsPerSecond: rateOf(samples, { atMs: moment.steadyMs, total: countAll(calls) }, 'total'),
-            eventLoopDelay
-          })
-        },
-        evm: statuses.map((status, index) => ({
-          ...historyOf(status.chainId).report(status, figures[index], moment),
-          label: chainLabel(status.chainId)
-        })),
-        solana,
-        charts: {
-          everySeconds: everyMs / 1_000,
-          callsPerSecond: toChart(samples, 'callsPerSecond', moment),
-          p95Ms: toChart(samples, 'p95Ms', moment),
-          evm: statuses.map(({ chainId }) => historyOf(chainId).charts(chainId, moment))
-        }
-      }
-    },
+    ...{ sample, report },
     start() {
-      if (timer !== undefined) return
       // So that rates are known soon after the start.
       sample()
       delay.enable()
-      timer = setInterval(sample, everyMs)
-      timer.unref()
+      timer = setInterval(sample, everyMs).unref()
     },
     stop() {
       clearInterval(timer)
@@ -159,35 +141,81 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
   }
 }
 
-/** @returns the calls of each method since the start. */
-function readCalls({ calls }: Pick<Counts, 'calls'>): ReadonlyMap<string, Calls> {
-  return new Map(
-    [...calls].map(([method, { outcomes, durations }]) => {
-      const count = [...outcomes.values()].reduce((sum, n) => sum + n, 0)
-      return [
-        method,
-        { count, failed: count - (outcomes.get('ok') ?? 0), durations: durations.read().counts }
-      ]
-    })
-  )
-}
-
-function countAll(calls: ReadonlyMap<string, Calls>): number {
-  return [...calls.values()].reduce((sum, { count }) => sum + count, 0)
-}
-
-function add(a: Calls, b: Calls, sign: 1 | -1 = 1): Calls {
+function measureChain(
+  series: readonly Values[],
+  atMs: number,
+  { phase, head, indexedTo, lagBlocks }: ChainState,
+  figures: NodeFigures | undefined
+): Values {
+  const before = series.at(-1)
+  const { transactions, reorgDepths } = figures?.index ?? {}
+  const removed = reorgDepths?.sum ?? before?.removed ?? 0
+  const more = removed - (before?.removed ?? 0)
+  const reorg = { reorgAtMs: before?.reorgAtMs, reorgBlocks: before?.reorgBlocks }
+  const now = { atMs, head, indexedTo: indexedTo?.number, transactions, removed }
   return {
-    count: a.count + sign * b.count,
-    failed: a.failed + sign * b.failed,
-    durations: a.durations.map((count, index) => count + sign * (b.durations[index] ?? 0))
+    ...now,
+    // A thread that was started again counts from nothing.
+    ...(more === 0 || removed === 0 ? reorg : { reorgAtMs: atMs, reorgBlocks: more > 0 ? more : removed }),
+    blocksPerSecond: rateOf(series, now, 'indexedTo'),
+    transactionsPerSecond: rateOf(series, now, 'transactions'),
+    lagSeconds: lagSecondsOf(series, now),
+    // While the node is silent its old head says nothing of how far the index is behind.
+    lagBlocks: phase === 'following' || phase === 'backfilling' ? lagBlocks : undefined
   }
 }
 
-function since(from: Calls = noCalls, to: Calls): Calls {
-  return add(to, from, -1)
+/** Returns the growth per second over the last minute; `undefined` where the value fell, and in less than a second. */
+function rateOf(series: readonly Values[], to: Values, name: string): number | undefined {
+  const from = series.find(values => values.atMs >= to.atMs - 60_000 && values[name] !== undefined)
+  const [before, now, ms] = [from?.[name], to[name], to.atMs - (from?.atMs ?? 0)]
+  if (before === undefined || now === undefined || now < before || ms < 1_000) return undefined
+  const rate = ((now - before) * 1_000) / ms
+  // Whole numbers from 10 on, two digits below.
+  return rate >= 10 ? Math.round(rate) : Number(rate.toPrecision(2))
 }
 
-function toMs(nanoseconds: number): number {
-  return Math.round(nanoseconds / 1e6)
+/** Returns the time since the first sample in which the node was already beyond what is indexed now. */
+function lagSecondsOf(series: readonly Values[], { atMs, head, indexedTo }: Values): number | undefined {
+  if (head === undefined || indexedTo === undefined) return undefined
+  if (head <= indexedTo) return 0
+  const first = series.findIndex(values => (values.head ?? -1) > indexedTo)
+  // It was so from the beginning: since when is not known.
+  return first === 0 ? undefined : Math.round((atMs - (series[first]?.atMs ?? atMs)) / 1_000)
 }
+
+function percentOf({ head, indexedFrom, indexedTo }: ChainState): number | undefined {
+  if (head === undefined || head < indexedFrom) return undefined
+  const done = (indexedTo?.number ?? indexedFrom - 1) - indexedFrom + 1
+  return Math.min(100, Math.floor((done * 1_000) / (head - indexedFrom + 1)) / 10)
+}
+
+/** Counts the nodes in service: each once, and only if no upstream of it is out of service. */
+function countNodes({ upstreams = [], webSockets = [] }: Partial<NodeFigures> = {}) {
+  const total = new Set(upstreams.map(({ position }) => position)).size
+  const out = new Set(upstreams.flatMap(({ position, outOfService }) => (outOfService ? position : [])))
+  const connected = webSockets.filter(socket => socket.connected).length
+  return {
+    nodes: total === 0 ? undefined : { total, inService: total - out.size },
+    webSockets: webSockets.length === 0 ? undefined : { total: webSockets.length, connected }
+  }
+}
+
+/** Lists the calls since `from` by method. */
+function reportCalls(to: Sample['calls'], from?: Sample['calls']): StatusReport['server']['calls'] {
+  const methods = [...to].map(([method, calls]) => {
+    const [ok = 0, ...durations] = minus(calls, from?.get(method) ?? [])
+    const [p50Ms = 0, p95Ms = 0, p99Ms = 0] = [0.5, 0.95, 0.99].map(part => percentile(durations, part))
+    return { method, count: sum(durations), failed: sum(durations) - ok, p50Ms, p95Ms, p99Ms }
+  })
+  return methods.filter(({ count }) => count > 0).sort((a, b) => (a.method < b.method ? -1 : 1))
+}
+
+/** Adds up the durations of all methods. */
+function durationsOf(calls: Sample['calls'] = new Map()): readonly number[] {
+  const [first = [], ...others] = calls.values()
+  return first.map((value, index) => value + sum(others.map(other => other[index] ?? 0))).slice(1)
+}
+
+const minus = (to: readonly number[], from: readonly number[]) => to.map((value, i) => value - (from[i] ?? 0))
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)

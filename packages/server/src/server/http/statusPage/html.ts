@@ -21,46 +21,42 @@ function write(value: HtmlPart): string {
   return String(value).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
-const clocks = new Intl.DateTimeFormat('en', {
-  ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC', timeZoneName: 'short' }
-})
-const moments = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', timeZone: 'UTC' })
+/** The parts that are to be shown, with commas between. */
+export function list(parts: readonly HtmlPart[]): HtmlPart {
+  const shown = parts.filter(part => part !== false && part !== undefined)
+  return shown.map((part, index) => [index > 0 && ', ', part])
+}
+
+/** The value as it is shown; `undefined` while it is not known. */
+export function known<T>(value: T | undefined, show: (value: T) => HtmlPart): HtmlPart {
+  return value === undefined ? undefined : show(value)
+}
 
 /** Hours and minutes in UTC, the date in the title; the page's script shows both in the reader's time zone. */
 export function clock(unixSeconds: number): Html {
-  const date = new Date(unixSeconds * 1_000)
-  return html`<time datetime="${date.toISOString()}" title="${moments.format(date)}">${clocks.format(date)}</time>`
+  const iso = new Date(unixSeconds * 1_000).toISOString()
+  const [day, time] = [iso.slice(0, 10), iso.slice(11, 16)]
+  return html`<time datetime="${iso}" title="${day} ${iso.slice(11, 19)} UTC">${time} UTC</time>`
 }
 
-const integers = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-const decimals = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
-const smalls = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
-const compacts = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
-
-/** A whole number, grouped by thousands; the page's script writes it as its reader does. */
-export function number(value: number, format = integers): Html {
-  const text = format.format(value)
+/** A number in English, by default a whole one; the page's script writes it as its reader does. */
+export function number(value: number, format: Intl.NumberFormatOptions = { maximumFractionDigits: 0 }): Html {
+  const text = value.toLocaleString('en', format)
   return html`<data value="${text.replaceAll(',', '')}">${text}</data>`
 }
 
 /** A number with at most one decimal. */
-export function decimal(value: number): Html {
-  return number(value, decimals)
-}
+export const decimal = (value: number): Html => number(value, { maximumFractionDigits: 1 })
 
 /** A rate or duration of any size, without more digits than it deserves. */
 export function short(value: number): Html {
-  return number(value, value >= 10 ? integers : value >= 1 ? decimals : smalls)
+  if (value >= 10) return number(value)
+  return value >= 1 ? decimal(value) : number(value, { maximumSignificantDigits: 2 })
 }
 
 /** `1 block`, `2 blocks`. */
 export function count(value: number, noun: string): Html {
-  return html`${number(value)} ${noun}${value === 1 ? '' : 's'}`
-}
-
-/** `20M`, for an axis. */
-export function compact(value: number): string {
-  return compacts.format(value)
+  return html`${number(value)} ${noun}${value !== 1 && 's'}`
 }
 
 /** In KiB, MiB or GiB. */
@@ -69,20 +65,12 @@ export function bytes(value: number): Html {
   return value >= 2 ** 20 ? html`${number(value / 2 ** 20)} MiB` : html`${number(value / 2 ** 10)} KiB`
 }
 
-const units = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1]
-] as const
-
 /** In the largest unit that fits and the next one: `2 d 4 h`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
-  const first = units.findIndex(([, size]) => whole >= size)
-  if (first < 0) return '0 s'
-  const [unit, size] = units[first] ?? units[3]
-  const next = units[first + 1]
-  const more = next === undefined || unit === 'min' ? 0 : Math.floor((whole % size) / next[1])
-  return `${Math.floor(whole / size)} ${unit}${more > 0 && next !== undefined ? ` ${more} ${next[0]}` : ''}`
+  const [minutes, hours] = [Math.floor(whole / 60), Math.floor(whole / 3_600)]
+  if (minutes === 0) return `${whole} s`
+  if (hours === 0) return `${minutes} min`
+  if (hours < 24) return `${hours} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`
+  return `${Math.floor(hours / 24)} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`
 }

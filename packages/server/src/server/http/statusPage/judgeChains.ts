@@ -1,5 +1,5 @@
 import { lowSpaceBytes } from '../../../platform/figures.ts'
-import { bytes, clock, count, decimal, duration, type Html, html, number } from './html.ts'
+import { bytes, clock, count, decimal, duration, type HtmlPart, html, known, list, number } from './html.ts'
 import type { EvmChainStatus, StatusReport } from './StatusReport.ts'
 
 /** Also the name of an icon and of a colour; each is said in a word beside it. */
@@ -9,136 +9,92 @@ export type Tone = 'good' | 'waiting' | 'bad'
 interface Verdict {
   readonly tone: Tone
   readonly word: string
-  readonly sentence: Html
+  readonly sentence: HtmlPart
   /** The reason, in the server's words. */
-  readonly reason?: string
-}
-
-/** The server's own texts are not longer. */
-const maxReasonLength = 300
-/** Blocks that a following index may be behind and still be called in sync. */
-const usualLagBlocks = 5
-
-/** Judges one EVM chain by what is most pressing. */
-function judgeEvmChain(chain: EvmChainStatus): Verdict {
-  const name = chain.label
-  const { phase, rollingBackTo, lagBlocks, stalledSinceSeconds, percent, etaSeconds, problem, freeBytes } =
-    chain
-  const left = etaSeconds !== undefined && `, about ${duration(etaSeconds)} left`
-  if (rollingBackTo !== undefined) {
-    const target = rollingBackTo < 0 ? 'before its first block' : html`to block ${number(rollingBackTo)}`
-    return verdict('waiting', 'Going back', html`${name} was reorganised and goes back ${target}`)
-  }
-  if (phase === 'stalled') {
-    const since = stalledSinceSeconds !== undefined && html`, since ${clock(stalledSinceSeconds)}`
-    return verdict('bad', 'Stalled', html`${name} has stalled${since}`, problem)
-  }
-  if (phase === 'starting') {
-    const heard = chain.indexing === false ? 'a word of the server that indexes it' : 'its node'
-    return verdict('waiting', 'Waiting', html`${name} waits for ${heard}`, problem)
-  }
-  if (!chain.backfilled) {
-    const done = percent !== undefined && html`: ${decimal(percent)} %`
-    return verdict('waiting', 'Indexing', html`${name} is still indexing${done}${left}`)
-  }
-  if (chain.headBelowIndexBlocks !== undefined) {
-    const below = count(chain.headBelowIndexBlocks, 'block')
-    return verdict('bad', 'Node went back', html`${name}: the head of its node is ${below} below the index`)
-  }
-  if (chain.degraded) {
-    return verdict('bad', 'Degraded', html`${name} is degraded: final blocks were replaced`, problem)
-  }
-  if (phase === 'backfilling' || (lagBlocks ?? 0) > usualLagBlocks) {
-    const behind = lagBlocks !== undefined && html`: ${count(lagBlocks, 'block')} behind`
-    return verdict('waiting', 'Behind', html`${name} is catching up${behind}${left}`)
-  }
-  if (!chain.ready) return verdict('bad', 'Refusing', html`${name} refuses histories`, problem)
-  if (freeBytes !== undefined && freeBytes < lowSpaceBytes) {
-    const left = html`little space is left on its disk: ${bytes(freeBytes)}`
-    return verdict('waiting', 'Little space', html`${name} is in sync, and ${left}`)
-  }
-  return verdict('good', 'In sync', html`${name} is in sync`)
-}
-
-/** Judges whether the node of a Solana cluster answers. */
-function judgeSolanaCluster({ chainId, phase, problem }: StatusReport['solana'][number]): Verdict {
-  const name = html`Solana cluster ${chainId}`
-  if (phase === 'following') return verdict('good', 'Answers', html`${name} answers`)
-  if (phase === 'starting') return verdict('waiting', 'Asking', html`${name} is being asked`)
-  return verdict('bad', 'Silent', html`${name} does not answer`, problem)
-}
-
-/** The one line that the page exists for, and which details are worth a second one. */
-export interface Answer extends Verdict {
+  readonly reason?: string | undefined
+  /** How many chains are in order, where some are not. */
   readonly more?: string
-  /** Chains that are not in order, in the order of the page; absent where all chains are easily seen. */
-  readonly troubled?: readonly { readonly chainId: number; readonly words: string }[]
+  /** Chains that are not in order, in the order of the page; absent where all are easily seen. */
+  readonly troubled?: readonly JudgedChain[]
 }
 
 /** A chain or cluster of the report with its verdict. */
 export interface JudgedChain {
-  readonly chainId: number
+  readonly state: EvmChainStatus | StatusReport['solana'][number]
   readonly label: string
   readonly verdict: Verdict
-  /** Absent for a Solana cluster. */
-  readonly evm?: EvmChainStatus
-  readonly solana?: StatusReport['solana'][number]
 }
 
-/** With more chains than this, one that is not in order may be far down the page. */
-const easilySeen = 2
+/** Blocks that a following index may be behind and still be called in sync. */
+export const usualLagBlocks = 5
 const order: readonly Tone[] = ['bad', 'waiting', 'good']
 
 /** Judges every chain. Returns the worst first, and equally good ones in the order of the configuration. */
-export function judgeChains({ evm, solana }: Pick<StatusReport, 'evm' | 'solana'>): readonly JudgedChain[] {
-  const chains: JudgedChain[] = [
-    ...evm.map(chain => ({
-      ...{ chainId: chain.chainId, label: chain.label, verdict: judgeEvmChain(chain) },
-      evm: chain
-    })),
-    ...solana.map(cluster => ({
-      ...{ chainId: cluster.chainId, label: `Solana cluster ${cluster.chainId}` },
-      ...{ verdict: judgeSolanaCluster(cluster), solana: cluster }
-    }))
-  ]
+export function judgeChains({ evm, solana }: StatusReport): readonly JudgedChain[] {
+  const chains = [...evm, ...solana].map(state => {
+    const label = 'label' in state ? state.label : `Solana cluster ${state.chainId}`
+    const [tone, word, sentence, reason] = 'label' in state ? judgeEvmChain(state) : judgeCluster(state)
+    const verdict = { tone, word, sentence: html`${label} ${sentence}`, reason: reason?.slice(0, 300) }
+    return { state, label, verdict }
+  })
   return chains.toSorted((a, b) => order.indexOf(a.verdict.tone) - order.indexOf(b.verdict.tone))
 }
 
+type Judgement = readonly [tone: Tone, word: string, predicate: HtmlPart, reason?: string | undefined]
+
+/** Judges one EVM chain by what is most pressing. */
+function judgeEvmChain(chain: EvmChainStatus): Judgement {
+  const { phase, rollingBackTo, lagBlocks, headBelowIndexBlocks: below, problem, freeBytes } = chain
+  const since = known(chain.stalledSinceSeconds, at => html`, since ${clock(at)}`)
+  const left = known(chain.etaSeconds, seconds => `, about ${duration(seconds)} left`)
+  const done = known(chain.percent, percent => html`: ${decimal(percent)} %`)
+  const behind = known(lagBlocks, blocks => html`: ${count(blocks, 'block')} behind`)
+  if (rollingBackTo !== undefined) {
+    const target = rollingBackTo < 0 ? 'before its first block' : html`to block ${number(rollingBackTo)}`
+    return ['waiting', 'Going back', html`was reorganised and goes back ${target}`]
+  }
+  if (phase === 'stalled') return ['bad', 'Stalled', html`has stalled${since}`, problem]
+  if (phase === 'starting') {
+    const heard = chain.indexing === false ? 'a word of the server that indexes it' : 'its node'
+    return ['waiting', 'Waiting', `waits for ${heard}`, problem]
+  }
+  if (!chain.backfilled) return ['waiting', 'Indexing', html`is still indexing${done}${left}`]
+  if (below !== undefined) {
+    return ['bad', 'Node went back', html`has a node whose head is ${count(below, 'block')} below the index`]
+  }
+  if (chain.degraded) return ['bad', 'Degraded', 'is degraded: final blocks were replaced', problem]
+  if (phase === 'backfilling' || (lagBlocks ?? 0) > usualLagBlocks) {
+    return ['waiting', 'Behind', html`is catching up${behind}${left}`]
+  }
+  if (!chain.ready) return ['bad', 'Refusing', 'refuses histories', problem]
+  if (freeBytes === undefined || freeBytes >= lowSpaceBytes) return ['good', 'In sync', 'is in sync']
+  const space = html`is in sync, and little space is left on its disk: ${bytes(freeBytes)}`
+  return ['waiting', 'Little space', space]
+}
+
+/** Judges whether the node of a Solana cluster answers. */
+function judgeCluster({ phase, problem }: StatusReport['solana'][number]): Judgement {
+  if (phase === 'following') return ['good', 'Answers', 'answers']
+  if (phase === 'starting') return ['waiting', 'Asking', 'is being asked']
+  return ['bad', 'Silent', 'does not answer', problem]
+}
+
 /** Judges the server by its worst chain. */
-export function judgeServer({ server, evm, solana }: StatusReport): Answer {
-  if (server.closing) {
-    const sentence = html`The server is shutting down: answers under way are finished, new calls are refused`
-    return verdict('waiting', 'Closing', sentence)
-  }
-  const chains = judgeChains({ evm, solana })
-  const worst = chains[0]?.verdict
-  if (worst === undefined) return verdict('waiting', 'No chains', html`No chain is served`)
-  if (worst.tone === 'good') {
-    return verdict('good', evm.length > 0 ? 'In sync' : 'Answers', praise(evm, solana))
-  }
+export function judgeServer(report: StatusReport): Verdict {
+  const { server, evm, solana } = report
+  const closing = 'The server is shutting down: answers under way are finished, new calls are refused'
+  if (server.closing) return { tone: 'waiting', word: 'Closing', sentence: closing }
+  const chains = judgeChains(report)
+  const [worst, last] = [chains[0]?.verdict, chains.at(-1)?.verdict]
+  if (worst === undefined) return { tone: 'waiting', word: 'No chains', sentence: 'No chain is served' }
   if (chains.length === 1) return worst
-  const troubled = chains
-    .filter(({ verdict }) => verdict.tone !== 'good')
-    .map(({ chainId, label, verdict }) => ({ chainId, words: `${label}: ${verdict.word}` }))
-  const more = `${chains.length - troubled.length} of ${chains.length} chains in order.`
-  return { ...worst, more, ...(chains.length > easilySeen ? { troubled } : {}) }
-}
-
-function praise(evm: StatusReport['evm'], solana: StatusReport['solana']): Html {
-  const [chain, cluster] = [evm[0], solana[0]]
-  const chains = evm.length === 1 ? `${chain?.label} is in sync` : `All ${evm.length} chains are in sync`
-  const clusters =
-    solana.length === 1
-      ? `Solana cluster ${cluster?.chainId} answers`
-      : `${solana.length} Solana clusters answer`
-  return html`${[chain && chains, chain && cluster && ', ', cluster && clusters]}`
-}
-
-function verdict(tone: Tone, word: string, sentence: Html, reason?: string): Verdict {
-  return {
-    tone,
-    word,
-    sentence,
-    ...(reason === undefined ? {} : { reason: reason.slice(0, maxReasonLength) })
+  if (worst.tone === 'good') {
+    const inSync = evm.length > 1 ? `All ${evm.length} chains are in sync` : worst.sentence
+    const answers = solana.length > 1 ? `${solana.length} Solana clusters answer` : last?.sentence
+    return { ...worst, sentence: list([evm.length > 0 && inSync, solana.length > 0 && answers]) }
   }
+  const troubled = chains.filter(({ verdict }) => verdict.tone !== 'good')
+  const more = `${chains.length - troubled.length} of ${chains.length} chains in order.`
+  // Of two, one that is not in order is easily seen.
+  return { ...worst, more, ...(chains.length > 2 && { troubled }) }
 }

@@ -4,139 +4,83 @@
  */
 export const pageScript = `
 'use strict'
-const themes = ['auto', 'light', 'dark']
-const themeKey = 'chain-data-theme'
-let theme = 'auto'
-try {
-  theme = themes.find(known => known === localStorage.getItem(themeKey)) ?? 'auto'
-} catch {
-  // Storage may be forbidden: then a theme lasts as long as the page is open.
-}
-
-function applyTheme() {
-  if (theme === 'auto') document.documentElement.removeAttribute('data-theme')
-  else document.documentElement.setAttribute('data-theme', theme)
-}
-
 // The script stands in the head, so that the page is never painted in the wrong colours.
-applyTheme()
-document.documentElement.classList.add('live')
-document.addEventListener('DOMContentLoaded', start)
+const root = document.documentElement
+const nextTheme = { auto: 'light', light: 'dark' }
+root.className = 'live'
+root.dataset.theme = 'auto'
+// Storage may be forbidden: then a theme lasts as long as the page is open.
+try { root.dataset.theme = localStorage.getItem('chain-data-theme') ?? 'auto' } catch {}
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 9 })
 
 /** Writes times in the zone of the reader, and numbers as the reader groups them. */
-function localise(root) {
-  for (const time of root.querySelectorAll('time')) {
-    const date = new Date(time.dateTime)
-    time.textContent = clock.format(date)
-    time.title = moment.format(date)
+function localise(part) {
+  for (const time of part.querySelectorAll('time')) {
+    time.textContent = clock.format(new Date(time.dateTime))
+    time.title = moment.format(new Date(time.dateTime))
   }
-  for (const number of root.querySelectorAll('data')) number.textContent = numbers.format(Number(number.value))
+  for (const number of part.querySelectorAll('data')) number.textContent = numbers.format(number.value)
 }
 
-/** Makes an element like another one by changing only what differs: scroll, focus and selection stay. */
+/** Makes a node like another one by changing only what differs: scroll, focus and selection stay. */
 function update(now, next) {
-  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name)) now.removeAttribute(name)
-  for (const { name, value } of next.attributes) {
-    if (now.getAttribute(name) !== value) now.setAttribute(name, value)
-  }
-  const [before, after] = [[...now.childNodes], [...next.childNodes]]
-  for (const [index, wanted] of after.entries()) {
-    const old = before[index]
-    if (old === undefined) now.append(wanted)
-    else if (old.nodeName !== wanted.nodeName) old.replaceWith(wanted)
-    else if (old instanceof Element) update(old, wanted)
-    else if (old.data !== wanted.data) old.data = wanted.data
-  }
-  for (const extra of before.slice(after.length)) extra.remove()
+  if (now.isEqualNode(next)) return
+  const form = node => node.nodeName + node.childNodes.length + node.getAttributeNames?.()
+  if (now.nodeType !== 1 || form(now) !== form(next)) return now.replaceWith(next)
+  for (const { name, value } of next.attributes) now.setAttribute(name, value)
+  for (const [index, child] of [...next.childNodes].entries()) update(now.childNodes[index], child)
 }
 
-function start() {
-  const main = document.querySelector('main')
-  const announcer = document.getElementById('announcer')
-  const button = document.getElementById('theme')
-  localise(main)
+document.addEventListener('DOMContentLoaded', () => {
+  const find = selector => document.querySelector(selector)
+  const button = find('#theme')
+  button.textContent = 'Theme: ' + root.dataset.theme
+  button.onclick = () => {
+    const theme = root.dataset.theme = nextTheme[root.dataset.theme] ?? 'auto'
+    button.textContent = 'Theme: ' + theme
+    try { localStorage.setItem('chain-data-theme', theme) } catch {}
+  }
+  localise(find('main'))
 
-  /** Shows another state of the page; says it aloud only when its title changes, not with every number. */
-  function show(next, title) {
-    localise(next)
-    update(main, next)
+  /** Sets the title; says the heading aloud only when it changes, not with every number. */
+  function entitle(title) {
+    localise(find('main'))
     if (document.title === title) return
     document.title = title
-    announcer.textContent = main.querySelector('h1').textContent
+    find('#announcer').textContent = find('h1').textContent
   }
 
-  button.textContent = 'Theme: ' + theme
-  button.addEventListener('click', () => {
-    theme = themes[(themes.indexOf(theme) + 1) % themes.length]
-    try {
-      localStorage.setItem(themeKey, theme)
-    } catch {}
-    button.textContent = 'Theme: ' + theme
-    applyTheme()
-  })
-
-  // A number that is copied by itself is copied as programs read it.
-  document.addEventListener('copy', event => {
-    const selection = getSelection()
-    const from = selection.anchorNode
-    const number = (from instanceof Element ? from : from?.parentElement)?.closest('data')
-    if (!number || selection.toString().trim() !== number.textContent) return
-    event.clipboardData.setData('text/plain', number.value)
-    event.preventDefault()
-  })
-
-  const everyMs = Number(document.body.dataset.everyMs)
-  const maxWaitMs = 60_000
-  const timeoutMs = 10_000
   let failures = 0
-  let silentSinceMs = 0
   let timer
-  let isAsking = false
-
-  function wait(ms) {
-    clearTimeout(timer)
-    if (!document.hidden) timer = setTimeout(ask, ms)
-  }
-
   async function ask() {
-    if (isAsking) return
-    isAsking = true
+    clearTimeout(timer)
+    if (document.hidden) return
     try {
-      const response = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(timeoutMs) })
+      const response = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(10_000) })
       // Parsed in a document of its own, where nothing runs and nothing is loaded.
       const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-      const next = page.querySelector('main[data-now-seconds]')
+      const next = page.querySelector('main[data-now]')
       if (!response.ok || next === null) throw new Error('this is not the status page')
-      show(next, page.title)
+      localise(next)
+      update(find('main'), next)
+      entitle(page.title)
       failures = 0
     } catch {
-      if (failures === 0) silentSinceMs = Date.now()
-      failures++
-      showSilence()
-    } finally {
-      isAsking = false
+      if (failures++ === 0) {
+        find('#answer').replaceChildren(find('#silence').content.cloneNode(true))
+        const [since, asOf] = document.querySelectorAll('#answer time')
+        since.dateTime = new Date().toISOString()
+        asOf.dateTime = find('main').dataset.now
+        entitle('Not reachable · chain-data status')
+      }
     }
-    wait(Math.min(maxWaitMs, everyMs * 2 ** failures))
-  }
-
-  function showSilence() {
-    const next = main.cloneNode(true)
-    const answer = next.querySelector('#answer')
-    answer.replaceChildren(document.getElementById('silence').content.cloneNode(true))
-    const [since, asOf] = answer.querySelectorAll('time')
-    since.dateTime = new Date(silentSinceMs).toISOString()
-    asOf.dateTime = new Date(main.dataset.nowSeconds * 1_000).toISOString()
-    show(next, 'Not reachable · chain-data status')
-  }
-
-  document.addEventListener('visibilitychange', () => {
     clearTimeout(timer)
-    if (!document.hidden) ask()
-  })
-  wait(everyMs / 2)
-}
+    timer = setTimeout(ask, Math.min(60_000, document.body.dataset.everyMs * 2 ** failures))
+  }
+  document.addEventListener('visibilitychange', ask)
+  timer = setTimeout(ask, document.body.dataset.everyMs / 2)
+})
 `
