@@ -156,6 +156,27 @@ export interface SolanaState {
   readonly problem?: string
 }
 
+/** The problems that a status or state of a chain may name. */
+export interface Troubled {
+  readonly problem?: string
+  readonly backfillProblem?: string
+  readonly backfill?: Backfill
+  readonly integrity?: { readonly problem?: string }
+}
+
+/** Rewords every problem that a status or state names. */
+export function mapProblems<State extends Troubled>(state: State, word: (problem: string) => string): State {
+  const { backfillProblem, backfill, integrity } = state
+  const reword = <Holder extends { readonly problem?: string }>(holder: Holder) =>
+    holder.problem === undefined ? holder : { ...holder, problem: word(holder.problem) }
+  return {
+    ...reword(state),
+    ...(backfillProblem !== undefined && { backfillProblem: word(backfillProblem) }),
+    ...(backfill && { backfill: reword(backfill) }),
+    ...(integrity && { integrity: reword(integrity) })
+  }
+}
+
 /** The pool is read every second or so, every ten at most; when the last read is older, it is not known what is pending. */
 const poolFreshMs = 15_000
 

@@ -178,4 +178,6 @@ export interface ServerFigures {
   readonly cacheDamages: () => ReadonlyMap<string, number>
   /** Names an EVM chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */
   readonly chainLabel: (chainId: number) => string
+  /** Host and port of each node of a chain or cluster, in the order of `rpcUrls`: for operators, never for callers. */
+  readonly nodeHosts: (chainId: number) => readonly string[]
 }

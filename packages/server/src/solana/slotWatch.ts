@@ -1,4 +1,5 @@
 import { type SolanaState, secondsSince } from '../model/sync.ts'
+import { nextStepFor } from '../nodes/upstreams/nextSteps.ts'
 import type { Clock } from '../platform/clock.ts'
 import { ChainDataError } from '../platform/errors.ts'
 import { present } from '../platform/present.ts'
@@ -56,8 +57,9 @@ export function createSlotWatch(options: {
     } catch (error) {
       if (closing.signal.aborted) return
       isAnswering = false
-      const message = error instanceof ChainDataError ? error.message : 'internal error'
-      stall(scrubText(message, maxProblemCharacters), clock.now())
+      const [message, step] =
+        error instanceof ChainDataError ? [error.message, nextStepFor(error)] : ['internal error']
+      stall(scrubText(message, maxProblemCharacters) + (step === undefined ? '' : `; ${step}`), clock.now())
     } finally {
       isChecking = false
     }

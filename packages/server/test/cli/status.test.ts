@@ -171,7 +171,7 @@ describe.concurrent('chain-data status', () => {
     await untilAllAre('stalled')
     const { code, stdout } = await ask(file)
     expect(code).toBe(1)
-    expect(stdout).toMatch(/evm 31337 +stalled .*reached.*\n.*solana 103 +stalled/)
+    expect(stdout).toMatch(/evm 31337 +stalled .*127\.0\.0\.1:1 cannot be reached.*\n.*solana 103 +stalled/)
   })
 
   it('reads the store when no server runs, also after a crash, says so, and changes nothing', async context => {

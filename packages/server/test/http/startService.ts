@@ -70,7 +70,8 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       solanaHistories: () => [],
       metadataFigures: () => undefined,
       cacheDamages: () => new Map(),
-      chainLabel: chainId => `Chain ${chainId}`
+      chainLabel: chainId => `Chain ${chainId}`,
+      nodeHosts: () => []
     },
     keyRing,
     methodPrefix: 'svc_',

@@ -6,6 +6,7 @@ import {
   NodeUnavailableError
 } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
+import { nextStepFor } from './nextSteps.ts'
 
 /** Names what went wrong with one exchange; decides how it may be retried. */
 export type UpstreamFault =
@@ -78,17 +79,6 @@ export function faultOfStatus(status: number): UpstreamFault {
 
 const maxTextLength = 200
 
-const adviceOnFault: Readonly<Partial<Record<string, string>>> = {
-  unreachable: 'check that it runs, and that host and port can be reached from here',
-  timedOut: 'check that it is up and not overloaded, and that it can be reached from here',
-  throttled: 'it limits the rate of calls: wait, or raise the limit there',
-  exhausted: 'its quota is used up: raise it there',
-  malformed: 'this is no JSON-RPC address: check the path of the URL',
-  refused: 'check the path of the URL and what the provider allows',
-  tooLarge: 'its answers are larger than may be read',
-  behind: 'it is behind the others: wait until it has caught up'
-} satisfies Partial<Record<UpstreamFault, string>>
-
 /**
  * Words a failed call to a single node for an operator, who sees beside it which node is meant.
  *
@@ -106,16 +96,4 @@ function adviceOn(error: ChainDataError): string {
   if (error instanceof NodeRpcError) return 'ask its provider for the method, or take another node'
   if (error instanceof NodeContradictionError) return 'do not trust it: take another node'
   return nextStepFor(error) ?? 'look at its log'
-}
-
-/** Codes of Node and OpenSSL for a handshake that failed or a certificate that is not trusted. */
-const tlsCodes = /^(EPROTO|ERR_SSL_|ERR_TLS_|UNABLE_TO_|CERT_|DEPTH_ZERO_SELF_|SELF_SIGNED_)/
-
-/** Returns what an operator does about a node that does not answer; `undefined` for any other failure. */
-export function nextStepFor({ context }: ChainDataError): string | undefined {
-  const { fault, httpStatus, systemCode } = context
-  if (tlsCodes.test(String(systemCode)))
-    return 'TLS failed: take http:// for a node without TLS, or name its authority in NODE_EXTRA_CA_CERTS'
-  if (httpStatus === 401 || httpStatus === 403) return 'check the key or the credentials in the URL'
-  return adviceOnFault[String(fault)]
 }

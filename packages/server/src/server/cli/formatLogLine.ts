@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
-import { type ChainWords, nameNodes, oneLine } from './terminal.ts'
+import { nameNodes } from '../../platform/nameNodes.ts'
+import { type ChainWords, oneLine } from './terminal.ts'
 
 const warnLevel = 40
 const errorLevel = 50
@@ -39,7 +40,7 @@ export function createLineFormatter(options: {
     const chain = chains.get(Number(fields.chainId))
     const name = fields.chainId === undefined ? '' : `${chain?.name ?? `chain ${fields.chainId}`}: `
     const mark = level < warnLevel ? '' : level < errorLevel ? 'warning: ' : 'error: '
-    return `${time} ${paint(level, oneLine(`${mark}${name}${nameNodes(sentence(fields), chain)}`))}\n${moreLines(fields, level)}`
+    return `${time} ${paint(level, oneLine(`${mark}${name}${nameNodes(sentence(fields), chain?.hosts)}`))}\n${moreLines(fields, level)}`
   }
 }
 

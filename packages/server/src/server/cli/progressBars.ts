@@ -1,7 +1,8 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { SyncStatus } from '../../model/sync.ts'
+import { nameNodes } from '../../platform/nameNodes.ts'
 import { createRate } from './rate.ts'
-import { type ChainWords, formatDuration, nameNodes, oneLine } from './terminal.ts'
+import { type ChainWords, formatDuration, oneLine } from './terminal.ts'
 
 /** Bars on a terminal, one for each chain that is not followed yet. They go when there is nothing left to show. */
 export interface ProgressBars {
@@ -116,10 +117,11 @@ function describe(
   words: ChainWords | undefined
 ): string {
   if (rollingBackTo !== undefined) return `going back to block ${rollingBackTo}`
-  if (phase === 'stalled') return cut(nameNodes(`stalled: ${problem ?? 'no reason given'}`, words))
+  if (phase === 'stalled') return cut(nameNodes(`stalled: ${problem ?? 'no reason given'}`, words?.hosts))
   if (phase === 'starting' || head === undefined)
     return `connecting to ${words?.hosts.join(', ') ?? 'the node'}`
-  if (phase === 'following' && backfillProblem !== undefined) return cut(nameNodes(backfillProblem, words))
+  if (phase === 'following' && backfillProblem !== undefined)
+    return cut(nameNodes(backfillProblem, words?.hosts))
   const upwards = indexedTo === undefined ? `0 of ${head}` : `${indexedTo.number} of ${head}`
   const place = phase === 'following' ? `${indexedFrom} back to ${startBlock}` : upwards
   if (blocksPerSecond === undefined || blocksPerSecond <= 0) return place

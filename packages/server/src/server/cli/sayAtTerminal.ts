@@ -1,9 +1,10 @@
 import { labelChain } from '../../model/labelChain.ts'
 import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import { codeOf } from '../../platform/errors.ts'
+import { hostOf } from '../../platform/nameNodes.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import type { Config } from '../config/config.ts'
-import { type ChainWords, hostOf } from './terminal.ts'
+import type { ChainWords } from './terminal.ts'
 
 const nodeTimeoutMs = 5_000
 

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Backfill, Integrity } from '../../model/sync.ts'
+import { type Backfill, type Integrity, mapProblems } from '../../model/sync.ts'
+import { nameNodes } from '../../platform/nameNodes.ts'
 import { askServer } from '../check/askServer.ts'
 import { type ChainRow, readStores } from '../check/readStores.ts'
 import { type Config, loadConfig } from '../config/config.ts'
 import type { HealthReport } from '../http/operatorPages.ts'
+import { wordChains } from './sayAtTerminal.ts'
 import { type Column, formatDuration, formatTable, oneLine } from './terminal.ts'
 
 const notFollowingExit = 1
@@ -40,7 +42,11 @@ async function look(
   json: boolean
 ): Promise<{ readonly text: string; readonly isWell: boolean }> {
   const answer = await askServer(config.listen)
-  const chains = answer.kind === 'report' ? rowsOf(answer.report) : await readStores(config)
+  const rows = answer.kind === 'report' ? rowsOf(answer.report) : await readStores(config)
+  const words = wordChains(config)
+  const chains = rows.map(row =>
+    mapProblems(row, problem => nameNodes(problem, words.get(row.chainId)?.hosts))
+  )
   const server = answer.kind === 'report' ? (answer.report.closing ? 'closing' : 'running') : answer.kind
   const note = answer.kind === 'report' ? undefined : answer.note
   const text = json

@@ -1,10 +1,11 @@
+import { hostOf } from '../../platform/nameNodes.ts'
 import { labelChain } from '../../model/labelChain.ts'
 import { originOf, wordFinding } from '../check/findings.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import { type ChainSurvey, surveyChain } from '../check/surveyChain.ts'
 import { type ConfigInput, parseConfig } from '../config/config.ts'
 import { CommandError } from './reporting.ts'
-import { alignColumns, hostOf } from './terminal.ts'
+import { alignColumns } from './terminal.ts'
 
 /** A chain with the nodes that serve it, and what they offer. */
 export interface SeenChain extends ChainSurvey {

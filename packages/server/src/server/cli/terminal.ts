@@ -1,5 +1,3 @@
-import { scrubText } from '../../platform/scrubText.ts'
-
 /** A column: its title, and the text of a row's cell. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => string]
 
@@ -29,10 +27,6 @@ export function oneLine(value: string): string {
   return value.replace(/\p{Cc}+/gu, ' ')
 }
 
-/** Host and port of a URL: anything else in it may be a key. */
-export function hostOf(url: string): string {
-  return scrubText(url, 200).replace(/^[a-z]+:\/\//i, '')
-}
 
 /** JSON in which no character can move a cursor. */
 export function asciiJson(value: unknown): string {
@@ -58,9 +52,4 @@ export interface ChainWords {
   readonly name: string
   /** Host and port of each node, in the order of `rpcUrls`. */
   readonly hosts: readonly string[]
-}
-
-/** Names by their hosts the nodes that a message only counts. */
-export function nameNodes(text: string, { hosts }: Pick<ChainWords, 'hosts'> = { hosts: [] }): string {
-  return text.replace(/\bupstream (\d+)\b/g, (counted, position) => hosts[Number(position) - 1] ?? counted)
 }

@@ -169,7 +169,7 @@ export function createService(options: ServiceOptions): Service {
     .guard(overload.endConnections)
     .guard(readPath(''))
     .guard(requirePageHost(isPageHost, () => true))
-    .guard(servePages(operator.pages))
+    .guard(servePages(operator.apart))
     .answer(() => Promise.reject(new Refusal('NOT_FOUND', 'Only the pages for operators are here.', {})))
 
   return {

@@ -1,9 +1,11 @@
 import { transport } from '@chain-data/protocol'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import type { SolanaState } from '../../model/sync.ts'
+import { mapProblems, type SolanaState, type Troubled } from '../../model/sync.ts'
+import type { ServerFigures } from '../../platform/figures.ts'
+import { nameNodes } from '../../platform/nameNodes.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpAnswer } from './exchange.ts'
-import { type EvmChainHealth, findNotReady, type NotReady, type ReadyRule, toChainHealth } from './health.ts'
+import { type EvmChainHealth, findNotReady, type NotReady, toChainHealth } from './health.ts'
 import { createStatusPages } from './statusPage/createStatusPages.ts'
 import { createStatusRecorder, type StatusSources } from './statusPage/createStatusRecorder.ts'
 
@@ -19,12 +21,20 @@ export interface HealthReport {
   readonly solana?: readonly SolanaState[]
 }
 
+type Page = readonly [path: string, answer: () => Promise<HttpAnswer>]
+type Pages = ReadonlyMap<string, () => Promise<HttpAnswer>>
+type PageSources = Omit<StatusSources, 'version' | 'counts'> & Pick<ServerFigures, 'nodeHosts'>
+/** Words what a chain says of its problems. */
+type Word = <State extends Troubled & { readonly chainId: number }>(state: State) => State
+
 /** The pages for operators, which are read with GET and without credentials. */
 export interface OperatorPages {
-  /** All of them, by path. */
-  readonly pages: ReadonlyMap<string, () => Promise<HttpAnswer>>
+  /** All of them, by path, for a listener that callers reach. */
+  readonly pages: Pages
   /** The health pages alone, which balancers and orchestrators read. */
-  readonly health: ReadonlyMap<string, () => Promise<HttpAnswer>>
+  readonly health: Pages
+  /** All of them for the listener of operators: problems name the hosts of nodes. */
+  readonly apart: Pages
   /** Takes no further samples for the status page. */
   stop(): void
 }
@@ -50,38 +60,51 @@ const headers = { 'content-type': transport.responseContentType }
 export function createOperatorPages(options: {
   readonly served: { readonly status: boolean; readonly metrics: boolean }
   readonly metrics: Metrics
-  readonly sources: Omit<StatusSources, 'version' | 'counts'>
+  readonly sources: PageSources
   readonly times?: StatusTimes | undefined
 }): OperatorPages {
   const { served, metrics, sources, times = {} } = options
-  const health = new Map<string, () => Promise<HttpAnswer>>([
-    ['/health/live', async () => ({ status: 200, headers, body: '{"live":true}' })],
-    ['/health/ready', async () => readyAnswer(sources)]
-  ])
-  const pages = new Map(health)
-  if (served.metrics) {
-    pages.set('/metrics', async () => {
-      const { contentType, text } = metrics.render()
-      return { status: 200, headers: { 'content-type': contentType }, body: text }
-    })
-  }
-  if (!served.status) return { pages, health, stop() {} }
   const { version } = packageFile
-  const recorder = createStatusRecorder({ ...sources, version, counts: metrics }, times.sampleMs)
-  recorder.start()
-  for (const [path, page] of createStatusPages({ report: recorder.report, ...times })) pages.set(path, page)
-  return { pages, health, stop: recorder.stop }
+  const recorder = served.status
+    ? createStatusRecorder({ ...sources, version, counts: metrics }, times.sampleMs)
+    : undefined
+  recorder?.start()
+
+  function createPages(word: Word) {
+    const health: Page[] = [
+      ['/health/live', async () => ({ status: 200, headers, body: '{"live":true}' })],
+      ['/health/ready', async () => readyAnswer(sources, word)]
+    ]
+    const pages = new Map(health)
+    if (served.metrics) pages.set('/metrics', async () => metricsAnswer(metrics))
+    if (recorder === undefined) return { health: new Map(health), pages }
+    const report = () => {
+      const { evm, solana, ...others } = recorder.report()
+      return { ...others, evm: evm.map(word), solana: solana.map(word) }
+    }
+    for (const [path, page] of createStatusPages({ report, ...times })) pages.set(path, page)
+    return { health: new Map(health), pages }
+  }
+
+  const apart = createPages(state =>
+    mapProblems(state, problem => nameNodes(problem, sources.nodeHosts(state.chainId)))
+  )
+  return {
+    ...createPages(state => state),
+    apart: apart.pages,
+    stop: () => recorder?.stop()
+  }
 }
 
-function readyAnswer({
-  chainStates,
-  solanaStates,
-  isClosing,
-  ...rule
-}: ReadyRule & Pick<StatusSources, 'chainStates' | 'solanaStates' | 'isClosing'>): HttpAnswer {
-  const states = chainStates()
+function metricsAnswer(metrics: Metrics): HttpAnswer {
+  const { contentType, text } = metrics.render()
+  return { status: 200, headers: { 'content-type': contentType }, body: text }
+}
+
+function readyAnswer({ chainStates, solanaStates, isClosing, ...rule }: PageSources, word: Word): HttpAnswer {
+  const states = chainStates().map(word)
   const chains = states.map(state => toChainHealth(state, Date.now()))
-  const solana = solanaStates()
+  const solana = solanaStates().map(word)
   const notReady = findNotReady(states, solana, rule)
   const report: HealthReport = {
     ready: !isClosing() && notReady.length === 0,

@@ -1,7 +1,7 @@
 import type { StoreWriter } from '../../index/port/writer.ts'
 import { lowestStart, type StartBlock, wantedStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import { nextStepFor } from '../../nodes/upstreams/upstreamError.ts'
+import { nextStepFor } from '../../nodes/upstreams/nextSteps.ts'
 import { describeResource } from '../../platform/describeCause.ts'
 import { ChainDataError, StoreLostError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -143,20 +143,21 @@ export function stalledBy(error: unknown, blockNumber?: number): SyncChange {
 const longestProblem = 300
 
 /**
- * Words why a chain does not move, and the next step, for `SyncStatus.problem`, which callers see too; URLs, keys and paths are
- * removed.
+ * Words why a chain does not move, and the next step, for `SyncStatus.problem`; URLs, keys and paths are removed. Callers
+ * see it without the step.
  * @param blockNumber - the block that could not be read; the text begins with it.
  */
 export function describeProblem(error: unknown, blockNumber?: number): string {
   const text = describeResource(error) ?? describeError(error)
   const block = blockNumber === undefined ? '' : `block ${blockNumber}: `
-  return scrubText(text.startsWith(block) ? text : block + text, longestProblem)
+  const step = error instanceof ChainDataError ? nextStepFor(error) : undefined
+  const cause = scrubText(text.startsWith(block) ? text : block + text, longestProblem)
+  return cause + (step === undefined ? '' : `; ${step}`)
 }
 
 function describeError(error: unknown): string {
-  if (!(error instanceof ChainDataError)) return `internal error: ${withoutPaths(String(error))}`
-  const step = nextStepFor(error)
-  return withoutPaths(error.message) + (step === undefined ? '' : `; ${step}`)
+  if (error instanceof ChainDataError) return withoutPaths(error.message)
+  return `internal error: ${withoutPaths(String(error))}`
 }
 
 /** Removes absolute paths, which errors of the system quote. */

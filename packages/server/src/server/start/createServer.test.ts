@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
 import { chainFiles } from '../../index/sqlite/open.ts'
 import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
@@ -160,6 +161,40 @@ describe('a server', () => {
     expect(await statuses(main, 'localhost')).toEqual(shown)
     // A host decides itself what it mounts.
     expect((await together.fetch(new Request('http://host.example/metrics'))).status).toBe(200)
+  })
+
+  it('names hosts of nodes to operators alone, and next steps not in answers to callers', async () => {
+    const rpcUrls = ['http://user:hunter22@127.0.0.1:1/v2/secret-path?key=secret-query']
+    const server = await start({
+      chains: { evm: [{ chainId: 5, rpcUrls }], solana: [{ chainId: 103, rpcUrls }] }
+    })
+    const url = await server.listen()
+    const textAt = async (page: string) => (await fetch(page)).text()
+    const { operatorUrl } = server
+    const cause =
+      '127.0.0.1:1 cannot be reached (ECONNREFUSED); check that it runs'
+    for (const page of ['/health/ready', '/status.json', '/']) {
+      const twice = expect.stringMatching(/(127\.0\.0\.1:1 cannot[\s\S]*){2}/)
+      await expect.poll(() => textAt(`${operatorUrl}${page}`), { timeout: patient(5_000) }).toEqual(twice)
+      expect(await textAt(`${operatorUrl}${page}`)).toContain(cause)
+    }
+    const asked = (endpoint: string, chainId: number, method: string, params: readonly unknown[]) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId, params })
+      return fetch(`${url}${endpoint}`, { ...call, body }).then(response => response.text())
+    }
+    const answers = await Promise.all([
+      asked('/evm-chain', 5, 'svc_getSyncStatus', []),
+      asked('/solana', 103, 'svc_getSyncStatus', []),
+      asked('/evm-chain', 5, 'svc_getTransactionsByAddress', [`0x${'ab'.repeat(20)}`])
+    ])
+    for (const answer of answers) {
+      expect(answer).toContain('upstream 1 cannot be reached (ECONNREFUSED)')
+      expect(answer).not.toMatch(/check that it runs|nothing listens/)
+    }
+    const forCallers = [...answers, await textAt(`${url}/health/ready`)]
+    for (const text of forCallers) expect(text).not.toContain('127.0.0.1')
+    const all = [...forCallers, await textAt(`${operatorUrl}/`), await textAt(`${operatorUrl}/health/ready`)]
+    for (const text of all) expect(text).not.toMatch(/hunter22|secret/)
   })
 
   it('takes any free port for the pages of operators where the one after its own is taken, and only then', async () => {

@@ -8,19 +8,22 @@ import { chainPresets } from '../../model/chainPresets.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
 import { labelChain, nameOfChain } from '../../model/labelChain.ts'
 import { noMetadataCache } from '../../model/metadata.ts'
-import { toChainState } from '../../model/sync.ts'
+import { urlOf } from '../../model/nodeEndpoint.ts'
+import { mapProblems, toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { clusterOfChainId } from '../../nodes/solana/clusters.ts'
 import { createSolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
 import { createSolanaNodes } from '../../nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import { withoutNextStep } from '../../nodes/upstreams/nextSteps.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type Damage, IndexDamagedError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { hostOf } from '../../platform/nameNodes.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { createSolanaHistory } from '../../solana/history/history.ts'
 import { createSolanaHoldings } from '../../solana/holdings/holdings.ts'
@@ -145,14 +148,8 @@ export async function startParts(
       isStrict: deepHistory === 'strict',
       traces,
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
-      status: () => {
-        const { problem, backfillProblem, ...status } = indexer.status()
-        return {
-          ...status,
-          ...(problem !== undefined && { problem: hide(problem) }),
-          ...(backfillProblem !== undefined && { backfillProblem: hide(backfillProblem) })
-        }
-      },
+      status: () => mapProblems(indexer.status(), problem => withoutNextStep(hide(problem))),
+      operatorStatus: () => mapProblems(indexer.status(), hide),
       /** Of the indexer's upstreams and of those that state is read from. */
       figures: (): NodeFigures => ({
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
@@ -168,6 +165,11 @@ export async function startParts(
       })
     }
   })
+  const hosts = new Map(
+    [...config.chains.evm, ...config.chains.solana].map(({ chainId, rpcUrls }) => {
+      return [chainId, rpcUrls.map(endpoint => hostOf(urlOf(endpoint)))] as const
+    })
+  )
   const names = new Map(config.chains.evm.map(({ chainId, name }) => [chainId, name]))
   const solanaCache = clusters.length === 0 ? noMetadataCache : stores.openSolanaHistoryCache()
   const solanaChains = clusters.map(({ chainId, rpc, historyRpc, holdings, currentSlot }) => {
@@ -180,7 +182,8 @@ export async function startParts(
     })
     const history = createSolanaHistory({ chainId, rpc, historyRpc, documents: solanaCache })
     return {
-      ...{ chainId, name: nameOfChain(chainId), watch, state: watch.state },
+      ...{ chainId, name: nameOfChain(chainId), watch },
+      state: () => mapProblems(watch.state(), withoutNextStep),
       holdings: { readHoldings: checkAfterFailure(holdings.readHoldings, watch) },
       history: { readHistory: checkAfterFailure(history.readHistory, watch) },
       historyFigures: () => ({ chainId, calls: historyRpc.calls(), ...history.figures() })
@@ -247,14 +250,17 @@ export async function startParts(
     },
     figures: {
       chainStates: () =>
-        evmChains.map(chain => toChainState(chain.status(), { serveWhileSyncing, nowMs: systemClock.now() })),
-      solanaStates: () => solanaChains.map(({ state }) => state()),
+        evmChains.map(chain =>
+          toChainState(chain.operatorStatus(), { serveWhileSyncing, nowMs: systemClock.now() })
+        ),
+      solanaStates: () => solanaChains.map(({ watch }) => watch.state()),
       nodeFigures: () => evmChains.map(chain => chain.figures()),
       solanaHistories: () => solanaChains.map(({ historyFigures }) => historyFigures()),
       metadataFigures: metadata.figures,
       eventFigures: watched.figures,
       cacheDamages: stores.cacheDamages,
-      chainLabel: chainId => labelChain(chainId, names.get(chainId))
+      chainLabel: chainId => labelChain(chainId, names.get(chainId)),
+      nodeHosts: chainId => hosts.get(chainId) ?? []
     },
     reportDamage,
     stopIndexing: indexing.stop,
