@@ -124,7 +124,7 @@ test('several chains are one request, and one that is not served hides none of t
     }
   })
   expect(await describeChains(client, stranger, [chainId, 1])).toEqual([
-    'chain 31337: 0 wei, 0 tokens, 0 NFTs',
+    'chain 31337: 0 wei, tokens: 0, NFTs: 0',
     'chain 1: not served; served are 31337'
   ])
   // A machine under load may have made the client ask a part of it again.

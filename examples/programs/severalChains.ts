@@ -14,11 +14,11 @@ export async function describeChains(
     const chain = `chain ${chainIds[index]}`
     if (outcome.status === 'fulfilled') {
       const { native, tokens, nfts } = outcome.value
-      return `${chain}: ${native} wei, ${tokens.length} tokens, ${nfts.length} NFTs`
+      return `${chain}: ${native} wei, tokens: ${tokens.length}, NFTs: ${nfts.length}`
     }
     const { reason } = outcome
     return hasReason(reason, 'UNSUPPORTED_CHAIN')
-      ? `${chain}: not served; served are ${reason.data.supportedChainIds.join(', ')}`
+      ? `${chain}: not served; served are ${reason.data.supportedChainIds.join(', ') || 'none'}`
       : `${chain}: ${reason.message}`
   })
 }

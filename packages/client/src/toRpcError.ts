@@ -37,7 +37,8 @@ export function toRpcError(
   // Server text goes into logs: one line, no terminal sequences, not endless.
   let line = said.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 500)
   if (typeof path === 'string') line = inWordsOf(method, body, line, path, secrets)
-  if (Array.isArray(supportedChainIds)) line += ` Served: ${supportedChainIds.join(', ').slice(0, 100)}.`
+  if (Array.isArray(supportedChainIds))
+    line += ` Served: ${supportedChainIds.join(', ').slice(0, 100) || 'none'}.`
   line += method.advice?.(reason) ?? ''
   return new RpcError(`${line} (${rpcCode}${reason ? ` ${reason}` : ''})`, {
     ...http,

@@ -69,6 +69,13 @@ test('a chain that is not served is answered with those that are', async () => {
   expect((await caught(stubClient().getSyncStatus({ chainId: 5 }))).message).toContain('Served: 1, 10.')
 })
 
+test('where no chain is served, none is named', async () => {
+  service.answerWith(
+    refusal('UNSUPPORTED_CHAIN', -32001, 'chainId 5 is not served.', { supportedChainIds: [] })
+  )
+  expect((await caught(stubClient().getSyncStatus({ chainId: 5 }))).message).toContain('Served: none.')
+})
+
 test('a history that is too large for one answer names limit and iterateTransactions', async () => {
   service.answerWith(refusal('TOO_MANY_RESULTS', -32005, 'Too many.', {}))
   const refused = await caught(stubClient().getTransactionsByAddress({ address }))

@@ -47,6 +47,7 @@ describe('params that fit', () => {
 describe('params that do not fit', () => {
   const address = 'must be a 20-byte address: 0x and 40 hexadecimal digits'
   const publicKey = 'must be a base58 public key of 32 to 44 characters'
+  const ofEvm = '. This looks like an address of an EVM chain: those are asked for at /evm-chain'
   it.each<[MethodName, unknown, string]>([
     ['svc_getTransactionsByAddress', undefined, '/params must be an array'],
     ['svc_getTransactionsByAddress', { address: evm }, '/params must be an array'],
@@ -55,7 +56,33 @@ describe('params that do not fit', () => {
     ['svc_getTransactionsByAddress', [evm.slice(0, -1)], `/params/0 ${address}`],
     ['svc_getTransactionsByAddress', [`${evm}\n`], `/params/0 ${address}`],
     ['svc_getTransactionsByAddress', [evm.slice(2)], `/params/0 ${address}`],
-    ['svc_getTransactionsByAddress', [solana], `/params/0 ${address}`],
+    [
+      'svc_getTransactionsByAddress',
+      [solana],
+      `/params/0 ${address}. This looks like an address on Solana: those are asked for at /solana`
+    ],
+    [
+      'svc_getTransactionsByAddress',
+      ['vitalik.eth'],
+      `/params/0 ${address}; got "vitalik.eth". ENS names have to be resolved first`
+    ],
+    [
+      'enhancedGetTokensAndNFTs',
+      ['toly.sol'],
+      `/params/0 ${publicKey}; got "toly.sol". Names have to be resolved first`
+    ],
+    ['svc_getTransactionsByAddress', [`${'a'.repeat(200)}.eth`], `/params/0 ${address}`],
+    [
+      'svc_getTransactionsByAddress',
+      [evm, { limti: 5 }],
+      '/params/1/limti is not a known member; the nearest is "limit"'
+    ],
+    [
+      'enhancedGetTokensAndNFTs',
+      [{ acountAdress: solana }],
+      '/params/0/accountAddress is missing; "acountAdress" is not a known member'
+    ],
+    ['svc_getTransactionsByAddress', [evm, { page: 2 }], '/params/1/page is not a known member'],
     ['svc_getTransactionsByAddress', [evm, null], '/params/1 must be an object'],
     ['svc_getTransactionsByAddress', [evm, [hash]], '/params/1 must be an object'],
     ['svc_getTransactionsByAddress', [evm, { limit: 0 }], '/params/1/limit must be at least 1'],
@@ -95,9 +122,9 @@ describe('params that do not fit', () => {
     ],
     ['enhancedGetTokensAndNFTs', [], '/params must have at least 1 element'],
     ['enhancedGetTokensAndNFTs', [1], '/params/0 must be a string'],
-    ['enhancedGetTokensAndNFTs', [evm], `/params/0 ${publicKey}`],
+    ['enhancedGetTokensAndNFTs', [evm], `/params/0 ${publicKey}${ofEvm}`],
     ['enhancedGetTokensAndNFTs', [{}], '/params/0/accountAddress is missing'],
-    ['enhancedGetTokensAndNFTs', [{ accountAddress: evm }], `/params/0/accountAddress ${publicKey}`],
+    ['enhancedGetTokensAndNFTs', [{ accountAddress: evm }], `/params/0/accountAddress ${publicKey}${ofEvm}`],
     [
       'enhancedGetTokensAndNFTs',
       [{ accountAddress: solana, commitment: 1 }],
@@ -113,7 +140,7 @@ describe('params that do not fit', () => {
     [
       'enhancedGetTokensAndNFTs',
       [{ accountAddress: solana }, { parseMetadata: true }],
-      '/params/1/parseMetadata is not a known member'
+      '/params/1/parseMetadata is not a known member; the nearest is "parseMetadataUri"'
     ],
     [
       'enhancedGetTokensAndNFTs',

@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 import { errors } from './generated/errors.gen.ts'
+import { memberNames } from './generated/expectations.gen.ts'
 import { paramsValidators, requestValidators } from './generated/paramsValidators.gen.ts'
 import { answerValidators, errorDataValidators, resultValidators } from './generated/resultValidators.gen.ts'
 import type { RpcFailure, RpcRequest } from './generated/types.gen.ts'
@@ -19,11 +20,23 @@ interface Validate {
   errors?: readonly AjvError[] | null
 }
 
-function run(validate: unknown, value: unknown, instancePath: string): Mistake | undefined {
+function run(
+  validate: unknown,
+  value: unknown,
+  instancePath: string,
+  names: readonly string[] = []
+): Mistake | undefined {
   const check = validate as Validate
   if (check(value, { instancePath })) return undefined
   const first = check.errors?.[0]
-  return first ? toMistake(first) : { path: instancePath, message: 'is not valid' }
+  if (first === undefined) return { path: instancePath, message: 'is not valid' }
+  const keys = first.instancePath.slice(instancePath.length).split('/').slice(1)
+  const holder = keys.reduce<unknown>((at, key) => Reflect.get(Object(at), unescapeKey(key)), value)
+  return toMistake(first, holder, names)
+}
+
+function unescapeKey(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 /**
@@ -33,7 +46,7 @@ function run(validate: unknown, value: unknown, instancePath: string): Mistake |
  *   INVALID_PARAMS. `undefined`: the params fit, and may be taken as `MethodParams<M>`.
  */
 export function checkParams(method: MethodName, params: unknown): Mistake | undefined {
-  return run(paramsValidators[method], params, '/params')
+  return run(paramsValidators[method], params, '/params', memberNames[method])
 }
 
 /** A mistake in a request's envelope, and the error case it is. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Ajv } from 'ajv'
 import standalone from 'ajv/dist/standalone/index.js'
-import { compile, createAjv, schemaId } from '../compileSchemas.ts'
-import { isReference, type Schema, type ServiceDocument } from '../document.ts'
+import { compile, createAjv, mapSubschemas, schemaId } from '../compileSchemas.ts'
+import { isReference, type Method, type Schema, type ServiceDocument } from '../document.ts'
 import { literal, propertyKey } from './typeScript.ts'
 
 // The module is CommonJS with an ES default beside it.
@@ -56,7 +56,7 @@ export function emitResultValidators(document: ServiceDocument): string {
   ])
 }
 
-/** `expectations.gen.ts`: what each pattern asks for, in words. */
+/** `expectations.gen.ts`: what each pattern asks for, in words, and the members that params may have. */
 export function emitExpectations(document: ServiceDocument): string {
   const expectations: Record<string, string> = {}
   const collect = (schema: Schema) => {
@@ -66,7 +66,24 @@ export function emitExpectations(document: ServiceDocument): string {
   for (const schema of Object.values(document.components.schemas)) collect(schema)
   return `/** What a value must be that does not match a pattern: read as "must be ...". */
 export const expectations: { readonly [pattern: string]: string } = ${literal(expectations)}
+
+/** The members of objects in the params of each method. */
+export const memberNames: { readonly [method: string]: readonly string[] } = ${literal(
+    Object.fromEntries(document.methods.map(method => [method.name, memberNames(document, method)]))
+  )}
 `
+}
+
+function memberNames({ components }: ServiceDocument, method: Method): readonly string[] {
+  const names = new Set<string>()
+  const visit = (schema: Schema): Schema => {
+    for (const name of Object.keys(schema.properties ?? {})) names.add(name)
+    const referred = schema.$ref && components.schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)]
+    if (referred) visit(referred)
+    return mapSubschemas(schema, visit)
+  }
+  visit(method['x-params-schema'])
+  return [...names]
 }
 
 function emit(document: ServiceDocument, tables: Table[]): string {

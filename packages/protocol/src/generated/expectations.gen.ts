@@ -16,3 +16,16 @@ export const expectations: { readonly [pattern: string]: string } = {
   '^[0-9A-Za-z._-]{1,200}$': 'a cursor: the id of an event, or an x-chain-data-cursor',
   '^[a-z][a-z-]*$': 'a lower-case name'
 }
+
+/** The members of objects in the params of each method. */
+export const memberNames: { readonly [method: string]: readonly string[] } = {
+  svc_getTransactionsByAddress: ['limit', 'before', 'include'],
+  svc_watchAddresses: ['after', 'include'],
+  svc_getTokensAndNFTs: [],
+  enhancedGetTokensAndNFTs: ['accountAddress', 'options', 'parseMetadataUri'],
+  svc_getSyncStatus: [],
+  svc_verifyHistory: ['verify'],
+  svc_verifySolanaHistory: [],
+  enhancedGetTransactionsByAddress: ['limit', 'before', 'until', 'tokenAccounts'],
+  'rpc.discover': []
+}

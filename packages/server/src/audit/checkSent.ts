@@ -1,3 +1,4 @@
+import { plural } from '../platform/plural.ts'
 import { type Audit, type CheckVerdict, worstOf } from './Audit.ts'
 import type { AccountAt } from './accountState.ts'
 import { creationsIn } from './changes.ts'
@@ -111,7 +112,7 @@ async function judge(
   if (unexpected > 0n) {
     audit.findings.add({
       kind: 'UNEXPECTED_NONCE',
-      message: `The history has ${unexpected} transactions whose nonces the account has not used.`
+      message: `The history has ${plural(unexpected, 'transaction')} whose nonces the account has not used.`
     })
     return 'failed'
   }

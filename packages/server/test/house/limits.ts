@@ -10,7 +10,7 @@ export type Figures = Readonly<Record<string, number>>
 export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
   sizes: {
     'all, lines': 67_100,
-    'all, files': 545,
+    'all, files': 547,
     'all, files with one importer': 173,
     'all, percent of files from 200 lines': 14.7,
     'audit, lines': 3_000,

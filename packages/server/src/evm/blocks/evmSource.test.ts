@@ -140,7 +140,7 @@ describe('block', () => {
     expect((await empty.source.block(5)).transactionCount).toBe(0)
     expect(empty.asked).toHaveLength(1)
     const odd = sourceOver(({ method }) => (method === 'eth_getBlockByNumber' ? block([]) : [receipt]))
-    await expect(odd.source.block(5)).rejects.toThrow('1 receipts for 0 transactions')
+    await expect(odd.source.block(5)).rejects.toThrow('1 receipt for 0 transactions')
     const cut = sourceOver(({ method }) =>
       method === 'eth_getBlockByNumber' ? block([], { transactionsRoot: hash('7') }) : []
     )

@@ -11,6 +11,7 @@ import {
   readOptionalQuantity,
   smallQuantity
 } from '../../nodes/evm/rawFields.ts'
+import { plural } from '../../platform/plural.ts'
 import { BlockChecks } from './verification/blockChecks.ts'
 import {
   contradiction,
@@ -167,7 +168,7 @@ function verifyRoots(raw: RawObject, number: number, count: number, checks: Bloc
   if (count > 0) {
     for (const [name, root] of Object.entries({ transactionsRoot, receiptsRoot })) {
       if (isEmptyRoot(root)) {
-        const text = `${name} is the one of an empty block, but it has ${count} transactions`
+        const text = `${name} is the one of an empty block, but it has ${plural(count, 'transaction')}`
         checks.broke('emptyRoot', text)
       }
     }

@@ -1,4 +1,5 @@
 import { NodeRpcError } from '../../platform/errors.ts'
+import { plural } from '../../platform/plural.ts'
 import { UpstreamError } from './upstreamError.ts'
 
 /** The reaction that an error of a node asks for. */
@@ -151,7 +152,7 @@ export function readSolanaError(
   if (throttledCodes.includes(code)) return fail(`limits the rate of calls (error ${code})`, 'throttled')
   if (code === unhealthy || code === minContextSlotNotReached) {
     const slots = slotsBehind(data)
-    const how = slots === undefined ? 'is behind or unwell' : `is ${slots} slots behind`
+    const how = slots === undefined ? 'is behind or unwell' : `is ${plural(slots, 'slot')} behind`
     return fail(`${how} (error ${code})`, 'behind')
   }
   if (passingCodes.includes(code)) return fail(`cannot answer ${method} now (error ${code})`, 'behind')

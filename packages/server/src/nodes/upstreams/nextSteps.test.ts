@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { nextStepFor, withoutNextStep } from './nextSteps.ts'
 import { UpstreamError } from './upstreamError.ts'
@@ -7,7 +8,11 @@ const refused = (httpStatus: number) => new UpstreamError('upstream 1', 'refused
 
 it.each([
   ['ENOTFOUND', unreachable('ENOTFOUND'), /name of its host is not known: check the spelling/],
-  ['ECONNREFUSED', unreachable('ECONNREFUSED'), /^check that it runs, and the port of the URL: nothing listens/],
+  [
+    'ECONNREFUSED',
+    unreachable('ECONNREFUSED'),
+    /^check that it runs, and the port of the URL: nothing listens/
+  ],
   ['ETIMEDOUT', unreachable('ETIMEDOUT'), /nothing answers at that address: check host and port/],
   ['EPROTO', unreachable('EPROTO'), /no TLS at that port: write http:/],
   ['an expired certificate', unreachable('CERT_HAS_EXPIRED'), /certificate is not accepted: renew it/],
@@ -27,4 +32,13 @@ it.each([
   const text = nextStepFor(error) ?? ''
   expect(text).toMatch(step)
   expect(withoutNextStep(`block 7: upstream 1 fails; ${text}`)).toBe('block 7: upstream 1 fails')
+})
+
+it('the page for troubles has a row for each of them', () => {
+  const page = new URL('../../../../../docs/troubleshooting.md', import.meta.url)
+  const [, rows = ''] = readFileSync(page, 'utf8').split('## A chain does not follow its node')
+  const codes = rows.split('## ')[0]?.match(/\bE[A-Z]{4,}\b/g) ?? []
+  expect(codes).toEqual(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EPROTO'])
+  const usual = nextStepFor(unreachable('EPIPE'))
+  for (const code of codes) expect(nextStepFor(unreachable(code))).not.toBe(usual)
 })

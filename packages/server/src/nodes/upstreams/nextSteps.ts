@@ -1,5 +1,4 @@
 import type { ErrorContext } from '../../platform/errors.ts'
-import type { UpstreamFault } from './upstreamError.ts'
 
 const wrongTarget = 'nothing answers at that address: check host and port of the URL, firewalls and routes'
 const wrongProtocol =
@@ -7,7 +6,7 @@ const wrongProtocol =
 const wrongCertificate =
   'its certificate is not accepted: renew it, write the host name that it is for, or name its authority in NODE_EXTRA_CA_CERTS'
 
-/** Next steps of an operator by system code, HTTP status, or fault. */
+/** Next steps of an operator by system code, HTTP status, or `UpstreamFault`. */
 const steps: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name of its host is not known: check the spelling in the URL, and the DNS of this machine',
   EAI_AGAIN: 'the DNS of this machine does not answer: check its network',
@@ -19,16 +18,14 @@ const steps: Readonly<Record<string, string>> = {
   401: 'check the key or the credentials in the URL',
   403: 'this key, or the address of this machine, is not allowed: check both with its provider',
   404: 'there is nothing at the path of the URL: write it as the provider shows it',
-  ...({
-    unreachable: 'check that it runs, and that host and port can be reached from here',
-    timedOut: 'check that it is up and not overloaded, and that it can be reached from here',
-    throttled: 'it limits the rate of calls: wait, raise the limit there, or set maxRequestsPerSecond',
-    exhausted: 'its quota is used up: raise it there',
-    malformed: 'this is no JSON-RPC address: check the path of the URL',
-    refused: 'check the path of the URL and what the provider allows',
-    tooLarge: 'its answers are larger than may be read',
-    behind: 'it is behind the others: wait until it has caught up'
-  } satisfies Partial<Record<UpstreamFault, string>>)
+  unreachable: 'check that it runs, and that host and port can be reached from here',
+  timedOut: 'check that it is up and not overloaded, and that it can be reached from here',
+  throttled: 'it limits the rate of calls: wait, raise the limit there, or set maxRequestsPerSecond',
+  exhausted: 'its quota is used up: raise it there',
+  malformed: 'this is no JSON-RPC address: check the path of the URL',
+  refused: 'check the path of the URL and what the provider allows',
+  tooLarge: 'its answers are larger than may be read',
+  behind: 'it is behind the others: wait until it has caught up'
 }
 
 /** Codes of OpenSSL and Node about certificates. */

@@ -1,4 +1,5 @@
 import type { CheckedPiece } from '../../index/walkIndex.ts'
+import { plural } from '../../platform/plural.ts'
 import { createRate } from './rate.ts'
 import { clearRest, formatDuration } from './terminal.ts'
 
@@ -25,7 +26,7 @@ export function createDeepProgress(
     shown.ms = nowMs
     const [speed = 0, pace = 0] = isEnd ? [] : [shown.blocks.perSecond(), shown.share.perSecond()]
     const line = [
-      `chain ${chainId}: ${Math.floor(100 * done)} % checked, ${shown.checked} of ${allBlocks} blocks`,
+      `chain ${chainId}: ${Math.floor(100 * done)} % checked, ${shown.checked} of ${plural(allBlocks, 'block')}`,
       ...(speed > 0 ? [`${speed.toFixed(1)} blocks/s`] : []),
       ...(pace > 0 ? [`${formatDuration((1 - done) / pace)} left`] : [])
     ].join(', ')

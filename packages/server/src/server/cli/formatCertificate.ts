@@ -7,6 +7,7 @@ import type {
   UnalteredCheck
 } from '@chain-data/protocol'
 import { displayText } from '../../platform/displayText.ts'
+import { plural } from '../../platform/plural.ts'
 import { type Column, formatTable } from './terminal.ts'
 
 interface CheckRow {
@@ -90,18 +91,16 @@ function checksOf({
   nfts
 }: HistoryCertificate): readonly CheckRow[] {
   const nonces = [
-    `${sent.transactions} ${plural(sent.transactions, 'transaction')}`,
-    ...(sent.authorizations > 0
-      ? [`${sent.authorizations} ${plural(sent.authorizations, 'authorization')}`]
-      : []),
-    ...(sent.creations > 0 ? [`${sent.creations} ${plural(sent.creations, 'creation')}`] : []),
+    plural(sent.transactions, 'transaction'),
+    ...(sent.authorizations > 0 ? [plural(sent.authorizations, 'authorization')] : []),
+    ...(sent.creations > 0 ? [plural(sent.creations, 'creation')] : []),
     ...(sent.opening === '0' ? [] : [`${sent.opening ?? 'an unknown number'} before the index`])
   ]
   return [
     {
       what: 'index',
       verdict: index.verdict,
-      compared: `${index.transactions} ${plural(index.transactions, 'transaction')}`
+      compared: plural(index.transactions, 'transaction')
     },
     {
       what: 'sent',
@@ -114,7 +113,7 @@ function checksOf({
           {
             what: 'operations',
             verdict: operations.verdict,
-            compared: `${operations.operations} ${plural(operations.operations, 'operation')}`
+            compared: plural(operations.operations, 'operation')
           }
         ]),
     {
@@ -132,7 +131,7 @@ function checksOf({
 
 function shownBlocks({ blocks, checksums, roots, unknownParts = [] }: UnalteredCheck): string {
   const limits = unknownParts.length === 0 ? '' : ` (without ${unknownParts.map(displayText).join(', ')})`
-  return `${blocks} ${plural(blocks, 'block')}: ${checksums} agree with their checksums, ${roots} with their headers${limits}`
+  return `${plural(blocks, 'block')}: ${checksums} agree with their checksums, ${roots} with their headers${limits}`
 }
 
 function tokenRow(token: TokenCheck): CheckRow {
@@ -140,7 +139,7 @@ function tokenRow(token: TokenCheck): CheckRow {
   return {
     what: `token ${address}`,
     verdict,
-    compared: `${transfers} ${plural(transfers, 'transfer')}: ${sumOf(token)} base units${whyOf(token)}`
+    compared: `${plural(transfers, 'transfer')}: ${sumOf(token)} base units${whyOf(token)}`
   }
 }
 
@@ -200,8 +199,4 @@ function inWhole(wei: string): string {
 function timeOf(seconds: number): string {
   const time = new Date(seconds * 1_000)
   return Number.isNaN(time.getTime()) ? `second ${seconds}` : time.toISOString().replace('.000Z', 'Z')
-}
-
-function plural(count: number, word: string): string {
-  return count === 1 ? word : `${word}s`
 }

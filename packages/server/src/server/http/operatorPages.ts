@@ -5,9 +5,9 @@ import type { ServerFigures } from '../../platform/figures.ts'
 import { nameNodes } from '../../platform/nameNodes.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpAnswer } from './exchange.ts'
-import { type EvmChainHealth, findNotReady, type NotReady, toChainHealth } from './health.ts'
 import { createStatusPages } from './statusPage/createStatusPages.ts'
 import { createStatusRecorder, type StatusSources } from './statusPage/createStatusRecorder.ts'
+import { type EvmChainHealth, findNotReady, type NotReady, toChainHealth } from './statusPage/health.ts'
 
 /** The JSON that `/health/ready` answers. */
 export interface HealthReport {

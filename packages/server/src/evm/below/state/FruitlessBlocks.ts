@@ -1,3 +1,5 @@
+import { plural } from '../../../platform/plural.ts'
+
 /** So many payments in a row without a transaction: to search on is of no use. */
 const maxFruitless = 200
 /** So many suffice where blocks themselves pay that often, as they pay a fee recipient or an address of withdrawals. */
@@ -24,6 +26,6 @@ export class FruitlessBlocks {
   problemBelow(height: number): string | undefined {
     const isDense = this.#paid >= dense.payments && this.#above - height < this.#paid * dense.blocksEach
     if (this.#blocks < maxFruitless && !isDense) return undefined
-    return `its balance grew in ${this.#blocks} blocks down to ${height} without a transaction, as that of a fee recipient or of a withdrawal address does.`
+    return `its balance grew in ${plural(this.#blocks, 'block')} down to ${height} without a transaction, as that of a fee recipient or of a withdrawal address does.`
   }
 }

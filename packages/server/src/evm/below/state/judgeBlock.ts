@@ -1,4 +1,5 @@
 import type { DeepReason } from '../../../model/deepHistory.ts'
+import { plural } from '../../../platform/plural.ts'
 import type { BlockEffect } from './explainBlock.ts'
 import type { Readings } from './Readings.ts'
 import type { OwnPart, Part } from './walkDown.ts'
@@ -38,7 +39,7 @@ export function judgeBlock(
   const { first, end } = part.kind === 'own' ? part : { first: 0n, end: 0n }
   const authorized = effect.authorizations.filter(nonce => nonce >= first && nonce < end)
   if (!hasUsed(effect, authorized, first, end)) {
-    const problem = `block ${height}: it has ${effect.nonces.length} transactions of an account whose nonce grew by ${end - first} there`
+    const problem = `block ${height}: it has ${plural(effect.nonces.length, 'transaction')} of an account whose nonce grew by ${end - first} there`
     const verdict: BlockVerdict =
       authorized.length > 0 ? { kind: 'unprovable', reason: 'delegated' } : { kind: 'contradiction', problem }
     return open('nonce', height - 1, height) ?? verdict

@@ -8,6 +8,7 @@ import {
   readOptionalQuantity
 } from '../../../nodes/evm/rawFields.ts'
 import { NodeRpcError } from '../../../platform/errors.ts'
+import { plural } from '../../../platform/plural.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import { deepestFrame, type Frame, isEmptyCode, quote, stepNamed, type TraceableBlock } from './frames.ts'
 
@@ -26,7 +27,7 @@ export function readCallTracer(
 ): readonly (readonly Frame[])[] {
   const entries = readList(raw, `block ${ref.number}: traces`)
   if (entries.length !== transactions.length) {
-    const text = `traces of ${entries.length} transactions, but it has ${transactions.length}`
+    const text = `traces of ${plural(entries.length, 'transaction')}, but it has ${transactions.length}`
     throw contradiction(ref.number, text)
   }
   return transactions.map(({ hash }, i) => {

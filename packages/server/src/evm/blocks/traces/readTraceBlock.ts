@@ -9,6 +9,7 @@ import {
   readObject,
   readQuantity
 } from '../../../nodes/evm/rawFields.ts'
+import { plural } from '../../../platform/plural.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import { deepestFrame, type Frame, isEmptyCode, quote, stepNamed, type TraceableBlock } from './frames.ts'
 
@@ -65,7 +66,7 @@ export function readTraceBlock(raw: unknown, block: TraceableBlock): ListedTrace
     return entries.map(entry => readFrame(entry, where, ref.number))
   })
   if (groups.size > transactions.length) {
-    const text = `traces of ${groups.size} transactions, but it has ${transactions.length}`
+    const text = `traces of ${plural(groups.size, 'transaction')}, but it has ${transactions.length}`
     throw contradiction(ref.number, text)
   }
   return { frames, rewards }

@@ -1,5 +1,6 @@
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import { isAbsent, type RawObject, readCount, readHash, readObject } from '../../../nodes/evm/rawFields.ts'
+import { plural } from '../../../platform/plural.ts'
 import type { BlockChecks } from './blockChecks.ts'
 import { contradiction, expectSameBlock, isEmptyRoot, isZeroHash } from './contradiction.ts'
 import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
@@ -27,7 +28,7 @@ export function matchReceipts(
   const receipts = readReceipts(header, rawReceipts, checks)
   const { number } = header.ref
   const listed = new Set(header.transactions.map(({ hash }) => hash))
-  const counts = `the node gave ${rawReceipts.length} receipts for ${listed.size} transactions`
+  const counts = `the node gave ${plural(rawReceipts.length, 'receipt')} for ${plural(listed.size, 'transaction')}`
   const byHash = new Map<Hash, RawObject>()
   const repeated = new Set<Hash>()
   const leftOver: RawObject[] = []

@@ -1,7 +1,7 @@
 import type { SolanaState } from '../../../model/sync.ts'
-import type { EvmChainHealth } from '../health.ts'
+import type { EvmChainHealth } from './health.ts'
 
-export type { EvmChainHealth } from '../health.ts'
+export type { EvmChainHealth } from './health.ts'
 
 /** State of the server, as `GET /status.json` answers it. What is not known is absent. Times are Unix seconds. */
 export interface StatusReport {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { HttpAnswer } from '../exchange.ts'
 import { Html, html } from './html.ts'
 import { judgeServer } from './judgeChains.ts'
 import { pageScript } from './pageScript.ts'
@@ -57,6 +56,12 @@ const pageHeaders = {
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect x='1' y='5' width='8' height='6' rx='3' fill='none' stroke='%234a7bea' stroke-width='2'/%3E%3Crect x='7' y='5' width='8' height='6' rx='3' fill='none' stroke='%234a7bea' stroke-width='2'/%3E%3C/svg%3E"
 
+interface Page {
+  readonly status: 200
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
 /**
  * Makes the status page and the report behind it, by path. One report answers everybody within `freshMs`; an open page asks
  * for itself again every `pollMs`.
@@ -65,12 +70,12 @@ export function createStatusPages(options: {
   readonly report: () => StatusReport
   readonly freshMs?: number
   readonly pollMs?: number
-}): ReadonlyMap<string, () => Promise<HttpAnswer>> {
+}): ReadonlyMap<string, () => Promise<Page>> {
   const { report: makeReport, freshMs = 1_000, pollMs = 5_000 } = options
   const report = keepFresh(makeReport, freshMs)
-  const serve = (headers: HttpAnswer['headers'], render: () => string) => {
+  const serve = (headers: Page['headers'], render: () => string) => {
     const body = keepFresh(render, freshMs)
-    return async () => ({ status: 200, headers, body: body() })
+    return async (): Promise<Page> => ({ status: 200, headers, body: body() })
   }
   return new Map([
     ['/', serve(pageHeaders, () => renderPage(report(), pollMs).markup)],

@@ -3,7 +3,7 @@ import type { ChainState } from '../../../model/sync.ts'
 import type { NodeFigures, ServerFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
 import { type Counts, percentile } from '../../metrics/counts.ts'
-import { findNotReady, type ReadyRule, toChainHealth } from '../health.ts'
+import { findNotReady, type ReadyRule, toChainHealth } from './health.ts'
 import type { ChartPoint, StatusReport } from './StatusReport.ts'
 
 /** Sources of the status page, read at every sample or report. */

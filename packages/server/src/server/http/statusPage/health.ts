@@ -1,5 +1,5 @@
-import { type ChainState, type Integrity, type SolanaState, showIntegrity } from '../../model/sync.ts'
-import { present } from '../../platform/present.ts'
+import { type ChainState, type Integrity, type SolanaState, showIntegrity } from '../../../model/sync.ts'
+import { present } from '../../../platform/present.ts'
 
 /** Members of the state of a chain that are shown as they are. */
 const shown = [
