@@ -14,7 +14,7 @@ export interface StatusReport {
 }
 
 /** The process and its callers. */
-export interface ServerStatus {
+interface ServerStatus {
   readonly version: string
   readonly nowSeconds: number
   readonly uptimeSeconds: number
@@ -34,7 +34,7 @@ export interface ServerStatus {
 }
 
 /** Calls of one method. Durations run until the answer, or until its stream begins; upper bounds, to two digits. */
-export interface MethodCalls {
+interface MethodCalls {
   /** `unknown`: calls of methods that are not served. */
   readonly method: string
   readonly count: number
@@ -72,7 +72,7 @@ export interface EvmChainStatus extends EvmChainHealth {
 export type ChartPoint = readonly [atSeconds: number, value: number]
 
 /** The last half hour, a point every `everySeconds` at most, oldest first. */
-export interface StatusCharts {
+interface StatusCharts {
   readonly everySeconds: number
   readonly callsPerSecond: readonly ChartPoint[]
   /** Milliseconds within which 95 of 100 calls of the interval were answered. */
