@@ -171,8 +171,7 @@ describe('a server', () => {
     const url = await server.listen()
     const textAt = async (page: string) => (await fetch(page)).text()
     const { operatorUrl } = server
-    const cause =
-      '127.0.0.1:1 cannot be reached (ECONNREFUSED); check that it runs'
+    const cause = '127.0.0.1:1 cannot be reached (ECONNREFUSED); check that it runs'
     for (const page of ['/health/ready', '/status.json', '/']) {
       const twice = expect.stringMatching(/(127\.0\.0\.1:1 cannot[\s\S]*){2}/)
       await expect.poll(() => textAt(`${operatorUrl}${page}`), { timeout: patient(5_000) }).toEqual(twice)
