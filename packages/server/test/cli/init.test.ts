@@ -241,7 +241,9 @@ describe.concurrent('chain-data init', () => {
     const url = await encrypted(key, cert)
     const untrusted = await initAndEnd(url)
     expect(untrusted.code).toBe(1)
-    expect(untrusted.stderr).toMatch(/: it cannot be reached \(\w+\)\. Its certificate is not accepted: .* NODE_EXTRA_CA_CERTS$/m)
+    expect(untrusted.stderr).toMatch(
+      /: it cannot be reached \(\w+\)\. Its certificate is not accepted: .* NODE_EXTRA_CA_CERTS$/m
+    )
     const plain = await initAndEnd(anvil.rpcUrl.replace('http:', 'https:'))
     expect(plain.stderr).toMatch(/\. It speaks no TLS at that port: write http:\/\/ in the URL/)
 

@@ -1,5 +1,5 @@
-import { hostOf } from '../../platform/nameNodes.ts'
 import { labelChain } from '../../model/labelChain.ts'
+import { hostOf } from '../../platform/nameNodes.ts'
 import { originOf, wordFinding } from '../check/findings.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import { type ChainSurvey, surveyChain } from '../check/surveyChain.ts'

@@ -27,7 +27,6 @@ export function oneLine(value: string): string {
   return value.replace(/\p{Cc}+/gu, ' ')
 }
 
-
 /** JSON in which no character can move a cursor. */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
