@@ -93,9 +93,11 @@ function describeSilence({ context }: NodeUnavailableError): string {
 }
 
 function describeContradiction({ context }: NodeContradictionError): string {
-  const { blockNumber, isMissing } = context
+  const { blockNumber, isMissing, keptFrom } = context
   const block = blockNumber === undefined ? '' : ` about block ${blockNumber}`
-  if (isMissing !== true) return `The chain's node contradicts itself${block}. Try again later.`
+  const kept =
+    keptFrom === undefined ? '' : ` History is kept from block ${keptFrom} on, and read on from there.`
+  if (isMissing !== true) return `The chain's node contradicts itself${block}. Try again later.${kept}`
   return `The chain's node does not have block ${blockNumber} or its receipts: it lags, or has pruned them.`
 }
 

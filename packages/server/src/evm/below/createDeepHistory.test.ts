@@ -7,7 +7,7 @@ import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { EvmNode, NodeCall, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import { NodeRpcError, StoreUnavailableError } from '../../platform/errors.ts'
+import { NodeContradictionError, NodeRpcError, StoreUnavailableError } from '../../platform/errors.ts'
 import { transferTopic } from '../blocks/readLogs.ts'
 import { createDeepHistory, type DeepHistory } from './createDeepHistory.ts'
 
@@ -188,6 +188,22 @@ describe('what lies below an index', () => {
     await deep.readCandidates(request())
     expect(spans[3]).toBeLessThan(spans[0] ?? 0)
     expect(await deep.cache.candidates(account, anchor)).toHaveLength(heights.length)
+  })
+
+  it('names what is kept when a node contradicts itself, and goes on from there', async () => {
+    const deep = open()
+    readBlock = async number => {
+      if (number === 300_000) throw new NodeContradictionError('block 300000: no such receipt')
+    }
+    const failure = await readAll(deep).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(NodeContradictionError)
+    const { recordsFrom } = await deep.cache.known(account, anchor)
+    expect(failure).toMatchObject({ context: { keptFrom: recordsFrom } })
+    expect(recordsFrom).toBeLessThan(height)
+    const read: number[] = []
+    readBlock = async number => void read.push(number)
+    expect(await readAll(deep)).toEqual({ isDone: true, reachedBlock: 0 })
+    expect(read).toEqual([700_000, 300_000, 5])
   })
 
   it('finds out anew what a node has that lost its index of addresses', async () => {

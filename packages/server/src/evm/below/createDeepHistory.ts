@@ -178,6 +178,11 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
         choice.findOutAnew()
         begun.delete(name)
       }
+      if (error instanceof NodeContradictionError) {
+        const from = await lowest()
+        const context = { ...error.context, ...(from < anchor.number && { keptFrom: from }) }
+        throw new NodeContradictionError(error.message, context, { cause: error })
+      }
       if (signal.aborted || !(error instanceof DeadlineError)) throw error
       return meter.progress(await lowest(), begun.get(name))
     }

@@ -39,6 +39,11 @@ it.each([
     /contradicts itself about block 7/
   ],
   [
+    'a node that contradicts itself about an old state',
+    new NodeContradictionError('nonces of http://upstream 1', { keptFrom: 9 }),
+    /contradicts itself.*kept from block 9 on, and read on from there/
+  ],
+  [
     'a node that has pruned a block',
     new NodeContradictionError('block 7: upstream 1 does not have it', { blockNumber: 7, isMissing: true }),
     /does not have block 7 or its receipts: it lags, or has pruned them/

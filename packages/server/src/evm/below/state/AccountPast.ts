@@ -25,14 +25,15 @@ export class AccountPast {
     if (this.known[kind].note(height, value)) this.#corrections++
   }
 
-  /** Learns from a block before `below` what it did, and which nonces were used before and after it. */
+  /** Learns what a block did, and which nonces were used before and after it. A block from `below` upwards is believed already. */
   learn(number: number, effect: BlockEffect, below: number): void {
+    if (number >= below) return
     this.effects.set(number, effect)
     const { nonces, authorizations, hasOddNonces } = effect
     const sorted = [...nonces].sort((a, b) => Number(a - b))
     const [first, last] = [sorted[0], sorted.at(-1)]
     const isPlain = authorizations.length === 0 && !hasOddNonces
-    if (first === undefined || last === undefined || !isPlain || number >= below) return
+    if (first === undefined || last === undefined || !isPlain) return
     this.#conclude(number, first, last + 1n)
   }
 

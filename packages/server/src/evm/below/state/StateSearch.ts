@@ -7,7 +7,7 @@ import { AccountPast } from './AccountPast.ts'
 import type { OldState, StateRead } from './createOldState.ts'
 import { explainBlock } from './explainBlock.ts'
 import { FruitlessBlocks } from './FruitlessBlocks.ts'
-import { ladderFrom, planTurn } from './planTurn.ts'
+import { ladderFrom, planTurn, type TurnPlan } from './planTurn.ts'
 import { findKey, type SoundBlock, settlePast } from './settlePast.ts'
 
 export interface StateSearchOptions {
@@ -46,8 +46,6 @@ export class StateSearch implements DownwardSearch {
   readonly #reading = new Map<number, Promise<void>>()
   #reach: number | undefined
   #found: FoundBlock[] = []
-  /** To be read once more. */
-  #again: readonly StateRead[] = []
   #from: number
   #hasKey: boolean
   /** A transaction was found. */
@@ -88,10 +86,16 @@ export class StateSearch implements DownwardSearch {
     if (this.#from === genesis) return
     // Those of a call that was broken off end with it.
     this.#reading.clear()
-    // While blocks are read, the next exchanges need not wait for them.
     const missing = () => wanted - this.#found.reduce((sum, { records = [] }) => sum + records.length, 0)
-    do await this.#exchange(signal, Math.max(1, missing()))
-    while (this.#reading.size > 0 && missing() > 0 && this.end === undefined && this.#from > genesis)
+    for (let isFirst = true; ; isFirst = false) {
+      // A block may have been read since the last exchange, also between two calls. So what is asked is decided by all that is
+      // known at this moment.
+      const again = this.#believe()
+      if (this.end !== undefined || this.#from === genesis) return
+      // While blocks are read, the next exchanges need not wait for them.
+      if (!isFirst && (this.#reading.size === 0 || missing() <= 0)) return
+      await this.#ask(this.#plan(Math.max(1, missing()), again), signal)
+    }
   }
 
   take(from: number): readonly FoundBlock[] {
@@ -100,27 +104,25 @@ export class StateSearch implements DownwardSearch {
     return taken
   }
 
-  async #exchange(signal: AbortSignal, wanted: number): Promise<void> {
-    const { reads, blocks, nonces } = this.#plan(wanted)
+  async #ask({ reads, blocks, nonces }: Pick<TurnPlan, 'reads' | 'blocks' | 'nonces'>, signal: AbortSignal) {
     for (const number of blocks) this.#read(number, signal)
-    if (reads.length + nonces.length + this.#reading.size === 0)
-      throw new Error(`nothing is left to ask about the account before block ${this.#from}`)
-    const { state } = this.#options
-    if (reads.length + nonces.length === 0) await Promise.all(this.#reading.values())
-    else
+    if (reads.length + nonces.length === 0) {
+      if (this.#reading.size === 0)
+        throw new NodeContradictionError(
+          `the nodes' answers about the account before block ${this.#from} leave nothing to ask, and explain nothing`
+        )
+      await Promise.all(this.#reading.values())
+    } else {
       await Promise.all([
-        state.read(reads, signal, (read, value) => this.#past.note(read, value)),
+        this.#options.state.read(reads, signal, (read, value) => this.#past.note(read, value)),
         nonces.length > 0 && this.#lookUp(nonces, signal)
       ])
-    this.#again = []
+    }
     if (this.#past.corrections > maxCorrections)
       throw new NodeContradictionError('the nodes give other answers about the same old state each time')
-    if (!this.#isOpen && !this.#open()) return
-    while (this.end === undefined && this.#from > genesis && this.#settle())
-      this.#past.cutAbove(this.#from - 1)
   }
 
-  #plan(wanted: number) {
+  #plan(wanted: number, again: readonly StateRead[]) {
     const top = this.#from - 1
     const ends = this.#isOpen ? [] : this.#past.openEnds(top)
     const isHopeless = this.#past.obstacleAt(top, this.#hasKey) !== undefined
@@ -136,9 +138,7 @@ export class StateSearch implements DownwardSearch {
     const isLadder = !this.#isOpen && !isThrifty && !isHopeless && state.lookUp === undefined
     const planned = isLadder ? [...ladderFrom(top), ...plan.reads] : plan.reads
     const unread = planned.filter(({ kind, height }) => (this.#past.known[kind].at(height)?.times ?? 0) === 0)
-    const reads = new Map(
-      [...ends, ...this.#again, ...unread].map(read => [`${read.kind} ${read.height}`, read])
-    )
+    const reads = new Map([...ends, ...again, ...unread].map(read => [`${read.kind} ${read.height}`, read]))
     const blocks = plan.blocks.filter(number => !this.#reading.has(number))
     this.#callsLeft = plan.callsLeft
     this.#reach = plan.reach
@@ -176,20 +176,27 @@ export class StateSearch implements DownwardSearch {
     this.#past.locate(nonces, numbers, this.#from)
   }
 
-  /** Takes what is explained. @returns whether it took anything. */
-  #settle(): boolean {
-    const top = this.#from - 1
+  /** Takes all that is explained by what is known. @returns what has to be read once more before more is believed. */
+  #believe(): readonly StateRead[] {
+    if (!this.#isOpen && !this.#open()) return []
+    for (;;) {
+      const top = this.#from - 1
+      const again = this.#settle(top)
+      if (this.#from > top || this.end !== undefined || this.#from === genesis) return again
+      this.#past.cutAbove(this.#from - 1)
+    }
+  }
+
+  #settle(top: number): readonly StateRead[] {
     if (!this.#hasKey) {
       const { hasKey, again, reason } = findKey(this.#past, top)
       this.#hasKey = hasKey
-      this.#again = [...this.#again, ...again]
       this.#stop(reason)
-      if (!hasKey) return false
+      if (!hasKey) return again
     }
     const { again, reason } = settlePast(this.#past, top, (...kept) => this.#keep(...kept))
-    this.#again = [...this.#again, ...again]
     this.#stop(reason)
-    return this.#from <= top
+    return again
   }
 
   /** @param nonce - of the account before `from`. */
