@@ -54,7 +54,7 @@ export const verifyHistory: Method = {
     ['verify']
   ],
   result: 'object',
-  texts: ['message', 'unknownParts'],
+  texts: ['lacks', 'message', 'reason', 'unknownParts'],
   read: readAmounts
 }
 

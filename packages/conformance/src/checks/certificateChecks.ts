@@ -64,16 +64,31 @@ function checkSums({ value, exchange }: Certificate): void {
   if (parts.opening !== undefined) {
     const total =
       sum(['opening', 'received', 'internalReceived', 'withdrawals', 'rewards', 'tips', 'minted']) -
-      sum(['sent', 'fees', 'internalSent'])
+      sum(['sent', 'fees', 'internalSent', 'burned'])
     holds(computed === String(total), () => `native: the parts come to ${total}, not ${computed}`, exchange)
   }
   checkDifference('native', balance, computed, difference, exchange)
+  checkNonces(value, exchange)
   for (const check of [...value.tokens, ...value.nfts]) {
     const { opening, received, sent } = check
     const total =
       opening === undefined ? undefined : String(BigInt(opening) + BigInt(received) - BigInt(sent))
     checkDifference(check.address, check.balance, total, check.difference, exchange)
   }
+}
+
+/** What is proven to be sent comes to the chain's count, or to more, where transactions of a chain's own type use no nonce. */
+function checkNonces({ sent }: HistoryCertificate, exchange: Certificate['exchange']): void {
+  const { verdict, opening, transactions, authorizations, creations, birth = 0, count } = sent
+  if (verdict !== 'proven' || opening === undefined || count === undefined) return
+  const total = BigInt(opening) + BigInt(transactions + authorizations + creations + birth)
+  holds(total >= BigInt(count), () => `sent: the parts come to ${total}, the count is ${count}`, exchange)
+}
+
+/** What may be missing keeps a history from being proven. */
+function checkLacks({ covers, complete }: HistoryCertificate, exchange: Certificate['exchange']): void {
+  const isHonest = covers.lacks === undefined || complete !== 'proven'
+  holds(isHonest, () => `complete is proven, and may lack ${covers.lacks?.join()}`, exchange)
 }
 
 function checkDifference(
@@ -96,6 +111,7 @@ function checkVerdict({ value, exchange }: Certificate): void {
   holds(isComplete, () => `complete is ${complete}, the checks make it ${whole}`, exchange)
   const worst = worstOf([{ verdict: whole }, unaltered])
   holds(verdict === worst, () => `it is ${verdict}, its checks make it ${worst}`, exchange)
+  checkLacks(value, exchange)
   const isTold = worst === 'proven' || findings.length > 0
   holds(isTold, () => `it is ${verdict}, and no finding says why`, exchange)
 }

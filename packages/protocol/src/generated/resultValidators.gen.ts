@@ -6148,7 +6148,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "from") || (key0 === "to")) || (key0 === "transfersFrom")) || (key0 === "internalFrom")) || (key0 === "operationsFrom"))){
+if(!((((((((key0 === "from") || (key0 === "to")) || (key0 === "transfersFrom")) || (key0 === "internalFrom")) || (key0 === "operationsFrom")) || (key0 === "indexedFrom")) || (key0 === "lacks")) || (key0 === "reason"))){
 validateCertificateCovers.errors = [{instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}}];
 return false;
 break;
@@ -6213,6 +6213,69 @@ var valid0 = _errs6 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.indexedFrom !== undefined){
+const _errs7 = errors;
+if(!(validateBlockNumber(data.indexedFrom, {instancePath:instancePath+"/indexedFrom",parentData:data,parentDataProperty:"indexedFrom",rootData}))){
+vErrors = vErrors === null ? validateBlockNumber.errors : vErrors.concat(validateBlockNumber.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.lacks !== undefined){
+let data6 = data.lacks;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data6)){
+if(data6.length < 1){
+validateCertificateCovers.errors = [{instancePath:instancePath+"/lacks",keyword:"minItems",params:{limit: 1}}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+const _errs10 = errors;
+if(typeof data6[i0] !== "string"){
+validateCertificateCovers.errors = [{instancePath:instancePath+"/lacks/" + i0,keyword:"type",params:{type: "string"}}];
+return false;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validateCertificateCovers.errors = [{instancePath:instancePath+"/lacks",keyword:"type",params:{type: "array"}}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs12 = errors;
+if(typeof data.reason !== "string"){
+validateCertificateCovers.errors = [{instancePath:instancePath+"/reason",keyword:"type",params:{type: "string"}}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -6310,7 +6373,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "verdict") || (key0 === "opening")) || (key0 === "transactions")) || (key0 === "authorizations")) || (key0 === "creations")) || (key0 === "count"))){
+if(!(((((((key0 === "verdict") || (key0 === "opening")) || (key0 === "transactions")) || (key0 === "authorizations")) || (key0 === "creations")) || (key0 === "birth")) || (key0 === "count"))){
 validateSentCheck.errors = [{instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}}];
 return false;
 break;
@@ -6404,16 +6467,44 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.count !== undefined){
+if(data.birth !== undefined){
+let data5 = data.birth;
 const _errs10 = errors;
-if(!(validateDecimalString(data.count, {instancePath:instancePath+"/count",parentData:data,parentDataProperty:"count",rootData}))){
-vErrors = vErrors === null ? validateDecimalString.errors : vErrors.concat(validateDecimalString.errors);
-errors = vErrors.length;
+if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
+validateSentCheck.errors = [{instancePath:instancePath+"/birth",keyword:"type",params:{type: "integer"}}];
+return false;
+}
+if(errors === _errs10){
+if(typeof data5 == "number"){
+if(data5 > 1 || isNaN(data5)){
+validateSentCheck.errors = [{instancePath:instancePath+"/birth",keyword:"maximum",params:{comparison: "<=", limit: 1}}];
+return false;
+}
+else {
+if(data5 < 1 || isNaN(data5)){
+validateSentCheck.errors = [{instancePath:instancePath+"/birth",keyword:"minimum",params:{comparison: ">=", limit: 1}}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.count !== undefined){
+const _errs12 = errors;
+if(!(validateDecimalString(data.count, {instancePath:instancePath+"/count",parentData:data,parentDataProperty:"count",rootData}))){
+vErrors = vErrors === null ? validateDecimalString.errors : vErrors.concat(validateDecimalString.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

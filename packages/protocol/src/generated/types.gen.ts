@@ -1886,7 +1886,7 @@ export type Verdict = 'proven' | 'explained' | 'failed' | 'unprovable'
  */
 export interface CertificateCovers {
   /**
-   * First indexed block. What the account had before is the `opening` of each check.
+   * First block whose transactions were added up: of the index, or of the history older than it. What the account had before is the `opening` of each check.
    */
   from: BlockNumber
   /**
@@ -1905,6 +1905,20 @@ export interface CertificateCovers {
    * First block from which on operations, authorities and logs of failed transactions are known; absent where none are.
    */
   operationsFrom?: BlockNumber
+  /**
+   * First indexed block, where `from` is older: what is between was read from nodes.
+   */
+  indexedFrom?: BlockNumber
+  /**
+   * Transactions that the history before `indexedFrom` may lack, as words; new ones may be added. zero-value-receipts: of no value, sent by others, and without a log. Absent: it can lack none, and only then `complete` may be `proven`.
+   *
+   * Items: What may be missing.
+   */
+  lacks?: string[]
+  /**
+   * Why older history of this account cannot be proven, as a word: contract, delegated, no-key or other-fees. New ones may be added. Absent where the account is not the reason.
+   */
+  reason?: string
 }
 
 /**
@@ -1944,7 +1958,7 @@ export interface UnalteredCheck {
  */
 export interface IndexCheck {
   /**
-   * `unprovable` where rows were written by a version that did not count them, or are too many to count again.
+   * `unprovable` where rows were written by a version that did not count them, or are too many to count again, or where older history may lack transactions (`covers.lacks`).
    */
   verdict: Verdict
   /**
@@ -1977,6 +1991,10 @@ export interface SentCheck {
    * Nonces used by contracts that the account created while its code was running; known from traces.
    */
   creations: number
+  /**
+   * 1: the account is a contract that was created after `opening`, and begins with nonce 1 (EIP-161). Absent: it is not.
+   */
+  birth?: number
   /**
    * What the node says (eth_getTransactionCount) at `asOf`.
    */
@@ -2171,7 +2189,7 @@ export type DifferenceExplanation = string
  */
 export interface Finding {
   /**
-   * Stable upper-case name; new ones may be added. In use: MISSING_TRANSACTION (the chain has a transaction of the account that its history lacks), MISSING_RECORD (the index names a transaction and has nothing of it), MISSING_HASH (it cannot be found by its hash), MISSING_BLOCK, MISSING_HOLDING (a token that the account has received is not among those its holdings are looked for), MISSING_NONCE (nothing that is known has used a nonce), MISSING_EVENT (a withdrawal, reward, tip, authorization, creation or burn), WRONG_RECORD (a record says something else than the chain), WRONG_BLOCK (so does the row of a block), UNEXPECTED_NONCE (the history has a transaction that the account has not sent), UNEXPLAINED_BALANCE (the balance changed in a block that explains no change), INDEX_DAMAGED (rows are lost that cannot be told apart any more, or a stored row does not agree with its checksum); of what cannot be known: NOT_TRACED, HINTS_UNPROVEN (a node may have left out transactions older than the index, of an account whose nonces and balances do not show it), NOT_COUNTED, NOT_FOLLOWED (there are more differences than one answer follows), CHECKSUMS_UNKNOWN (records older than the index have no checksums), ROOTS_UNKNOWN (how the chain encodes its blocks is not known), ROOTS_NOT_CHECKED (not all blocks were held against their headers), LOGS_UNAVAILABLE (the node did not search all blocks for operations in time), STATE_UNAVAILABLE, BALANCE_UNREADABLE; and MORE_FINDINGS, where some were left out.
+   * Stable upper-case name; new ones may be added. In use: MISSING_TRANSACTION (the chain has a transaction of the account that its history lacks), MISSING_RECORD (the index names a transaction and has nothing of it), MISSING_HASH (it cannot be found by its hash), MISSING_BLOCK, MISSING_HOLDING (a token that the account has received is not among those its holdings are looked for), MISSING_NONCE (nothing that is known has used a nonce), MISSING_EVENT (a withdrawal, reward, tip, authorization, creation or burn), WRONG_RECORD (a record says something else than the chain), WRONG_BLOCK (so does the row of a block), UNEXPECTED_NONCE (the history has a transaction that the account has not sent), UNEXPLAINED_BALANCE (the balance changed in a block that explains no change), INDEX_DAMAGED (rows are lost that cannot be told apart any more, or a stored row does not agree with its checksum); of what cannot be known: NOT_TRACED, HINTS_UNPROVEN (a node may have left out transactions older than the index, of an account whose nonces and balances do not show it), HISTORY_LACKS (what `covers.lacks` names may be missing), NOT_COUNTED, NOT_FOLLOWED (there are more differences than one answer follows), CHECKSUMS_UNKNOWN (records older than the index have no checksums), ROOTS_UNKNOWN (how the chain encodes its blocks is not known), ROOTS_NOT_CHECKED (not all blocks were held against their headers), LOGS_UNAVAILABLE (the node did not search all blocks for operations in time), STATE_UNAVAILABLE, BALANCE_UNREADABLE; and MORE_FINDINGS, where some were left out.
    */
   kind: string
   /**

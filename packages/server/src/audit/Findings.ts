@@ -17,6 +17,7 @@ type FindingKind =
   | 'NOT_TRACED'
   | 'NOT_COUNTED'
   | 'HINTS_UNPROVEN'
+  | 'HISTORY_LACKS'
   | 'NOT_FOLLOWED'
   | 'CHECKSUMS_UNKNOWN'
   | 'ROOTS_UNKNOWN'

@@ -52,6 +52,16 @@ export async function checkIndex(audit: Audit): Promise<IndexResult> {
   }
 }
 
+/** Transactions that leave no trace in state or logs show by their rows only, which are not counted in older history. */
+export function judgeOlder({ indexed: { older }, findings }: Audit): CheckVerdict {
+  if (older?.lacks === undefined) return 'proven'
+  findings.add({
+    kind: 'HISTORY_LACKS',
+    message: `Transactions of no value that others sent to the account and that log nothing may be missing before block ${older.below}: old states do not show them.`
+  })
+  return 'unprovable'
+}
+
 /** Adds a finding that says why not. */
 function isCounted({ indexed, findings }: Audit): boolean {
   const { recount, coverage, sums } = indexed

@@ -2,7 +2,7 @@ import { nativeChange, nativeChangeOfEvents, nativeMoves } from '../evm/blocks/n
 import type { Audit, CheckVerdict } from './Audit.ts'
 import { eventsOf } from './examineBlock.ts'
 import { type FollowedChange, followDifference } from './followDifference.ts'
-import type { NativeSums } from './sumHistory.ts'
+import { addAmount, type NativeSums } from './sumHistory.ts'
 
 export interface NativeResult {
   readonly verdict: CheckVerdict
@@ -17,21 +17,24 @@ const maxChanges = 12
 
 /** Compares everything that moved native currency with the balance. */
 export async function checkNative(audit: Audit, sentVerdict: CheckVerdict): Promise<NativeResult> {
-  const parts = audit.indexed.sums.native
+  const parts = { ...audit.indexed.sums.native }
   const { balance } = audit.state.now
   const opening = (await audit.opening())?.balance
   if (opening === undefined) {
     audit.missingOpening()
     return { verdict: 'unprovable', parts, balance }
   }
-  const computed =
-    opening +
-    nativeChange(parts) +
-    (parts.withdrawals + parts.rewards + parts.tips + parts.minted - parts.burned)
-  const result = { opening, parts, computed, balance }
-  if (computed !== balance)
-    return { ...result, verdict: await followBalance(audit, sentVerdict, opening, balance - computed) }
-  return { ...result, verdict: judgeEqual(audit, sentVerdict) }
+  const difference = balance - opening - changeOf(parts)
+  const verdict =
+    difference === 0n
+      ? judgeEqual(audit, sentVerdict)
+      : await followBalance(audit, sentVerdict, { opening, difference, parts })
+  return { verdict, opening, parts, computed: opening + changeOf(parts), balance }
+}
+
+function changeOf(parts: NativeSums): bigint {
+  const { withdrawals, rewards, tips, minted, burned } = parts
+  return nativeChange(parts) + withdrawals + rewards + tips + minted - burned
 }
 
 /**
@@ -50,11 +53,15 @@ function judgeEqual(audit: Audit, sentVerdict: CheckVerdict): CheckVerdict {
   return 'unprovable'
 }
 
+/** @param known.parts - get what blocks older than the index paid. */
 async function followBalance(
   audit: Audit,
   sentVerdict: CheckVerdict,
-  opening: bigint,
-  difference: bigint
+  {
+    opening,
+    difference,
+    parts
+  }: { readonly opening: bigint; readonly difference: bigint; readonly parts: NativeSums }
 ): Promise<CheckVerdict> {
   const { account, openingHeight, older } = audit.indexed
   const { changes, end } = await followDifference(audit, {
@@ -73,8 +80,11 @@ async function followBalance(
     gained === nativeChangeOfEvents(eventsOf(block, account))
   for (const change of changes) {
     const { height, gained, examination } = change
-    if (examination.missing.length > 0 || isEvent(change)) continue
-    if (!examination.isTraced) audit.notTraced(height)
+    if (examination.missing.length > 0) continue
+    if (isEvent(change)) {
+      for (const event of examination.block ? eventsOf(examination.block, account) : [])
+        addAmount(parts, event)
+    } else if (!examination.isTraced) audit.notTraced(height)
     else {
       audit.findings.add({
         kind: 'UNEXPLAINED_BALANCE',

@@ -13,6 +13,8 @@ export interface SentResult {
   readonly transactions: number
   readonly authorizations: number
   readonly creations: bigint
+  /** The first nonce of a contract, which nothing used (EIP-161); absent: it was no contract, or began before. */
+  readonly birth?: 1
   readonly count: bigint
 }
 
@@ -29,14 +31,18 @@ export async function checkSent(audit: Audit): Promise<SentResult> {
   const count = audit.state.now.nonce
   const opening = (await audit.opening())?.nonce ?? openingOf(sums.nonces)
   const used = await validAuthorizations(audit, opening ?? 0n, count)
-  const base: Omit<SentResult, 'verdict'> = {
-    ...(opening !== undefined && { opening }),
-    ...{ transactions: sums.sent, authorizations: used.valid.size, creations: sums.creations, count }
-  }
   const carried = await judgeCarriers(audit, used.seen)
   const rest =
-    opening === undefined ? await judgeUnopened(audit, count) : await judge(audit, opening, count, used)
-  return { ...base, verdict: worstOf([rest, carried]) }
+    opening === undefined
+      ? await judgeUnopened(audit, count, used.valid)
+      : await judge(audit, opening, count, used)
+  return {
+    ...{ verdict: worstOf([rest, carried]), ...(opening !== undefined && { opening }) },
+    // More of them may have been found by now, where nonces were followed to their blocks.
+    ...{ transactions: sums.sent, authorizations: used.valid.size, creations: sums.creations },
+    ...(opening !== undefined && isBorn(audit.state.now, opening) && { birth: 1 }),
+    count
+  }
 }
 
 /** An account has the transactions that carried its valid authorizations in its history. */
@@ -125,7 +131,7 @@ async function judge(
   }
   if (open < sums.creations) return judgeDestroyed(audit)
   if (now.code === 'contract') return followCreations(audit, opening)
-  return followGaps(audit, unusedOf(sums.nonces, valid, opening, count), isUnsure)
+  return followGaps(audit, unusedOf(sums.nonces, valid, opening, count), valid, isUnsure)
 }
 
 /** It is a contract now and has used no nonce before: its first one was given to it. */
@@ -160,14 +166,14 @@ function judgeOdd(audit: Audit, opening: bigint, count: bigint, valid: NumberSet
 }
 
 /** Judges without the state before the index: gaps between known nonces still show what is missing. */
-async function judgeUnopened(audit: Audit, count: bigint): Promise<CheckVerdict> {
+async function judgeUnopened(audit: Audit, count: bigint, valid: NumberSet): Promise<CheckVerdict> {
   audit.missingOpening()
   const { nonces, creations } = audit.indexed.sums
   const { first } = nonces
   if (first === undefined || creations > 0n || mayBeUsedOtherwise(audit)) return 'unprovable'
   const gaps = nonces.gapsIn(first, count)
   // It is not known which nonces were used before the first of them.
-  return gaps.length === 0 ? 'unprovable' : followGaps(audit, gaps, true)
+  return gaps.length === 0 ? 'unprovable' : followGaps(audit, gaps, valid, true)
 }
 
 function unusedOf(
@@ -183,11 +189,13 @@ function unusedOf(
  * Follows each nonce to the block in which the account used it. What is older than an index is not known to have authorizations
  * until then.
  *
+ * @param valid - gets the nonces of the authorizations that are found.
  * @param isUnsure - of other nonces it is not known whether they were used.
  */
 async function followGaps(
   audit: Audit,
   gaps: readonly NumberSpan[],
+  valid: NumberSet,
   isUnsure: boolean
 ): Promise<CheckVerdict> {
   const ends = new Set<NonceEnd>()
@@ -198,7 +206,9 @@ async function followGaps(
         ends.add('unexplained')
         break
       }
-      ends.add(await followNonce(audit, nonce))
+      const end = await followNonce(audit, nonce)
+      if (end === 'authorized') valid.add(nonce)
+      ends.add(end)
     }
   }
   if (ends.has('missing')) return 'failed'

@@ -6,7 +6,7 @@ import { IndexDamagedError } from '../platform/errors.ts'
 import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
 import type { TokenName } from './accountState.ts'
 import { tokenKey, tokenOf } from './changes.ts'
-import { checkIndex, type IndexResult } from './checkIndex.ts'
+import { checkIndex, type IndexResult, judgeOlder } from './checkIndex.ts'
 import { checkNative, type NativeResult } from './checkNative.ts'
 import { checkOperations, type OperationsResult } from './checkOperations.ts'
 import { checkSent, type SentResult } from './checkSent.ts'
@@ -115,11 +115,12 @@ async function readCandidates(
  */
 export async function issueCertificate(options: AuditOptions, headers: HeaderChecking): Promise<Certificate> {
   const audit = new Audit(options)
-  const index = await checkIndex(audit)
+  const rows = await checkIndex(audit)
   const sent = await checkSent(audit)
   const operations = await checkOperations(audit)
   const native = await checkNative(audit, sent.verdict)
-  const tokens = await checkTokens(audit, index.verdict)
+  const tokens = await checkTokens(audit, rows.verdict)
+  const index = { ...rows, verdict: worstOf([rows.verdict, judgeOlder(audit)]) }
   const unaltered = await checkUnaltered(audit, headers)
   const complete = worstOf([index, sent, operations, native, ...tokens].map(({ verdict }) => verdict))
   return {

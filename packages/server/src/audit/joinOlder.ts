@@ -2,6 +2,7 @@ import type { AuditReader } from '../index/port/audit.ts'
 import type { HoldingsReader } from '../index/port/holdings.ts'
 import type { StatusReader } from '../index/port/status.ts'
 import type { RecordChunk } from '../index/record/record.ts'
+import type { DeepGap } from '../model/deepHistory.ts'
 import type { HoldingCandidate } from '../model/evm.ts'
 
 /** One account's history older than the index, as it was read by the hints of a node. */
@@ -10,6 +11,8 @@ export interface OlderHistory {
   readonly from: number
   /** First block of the index. */
   readonly below: number
+  /** The transactions that it may lack, without a trace in the account's state or in logs; absent: none. */
+  readonly lacks?: DeepGap | undefined
   /** Its blocks were read with their traces. */
   readonly isTraced: boolean
   /** Its records before a block, newest first. */

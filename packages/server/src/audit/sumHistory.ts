@@ -222,7 +222,7 @@ class Sums implements HistorySums {
     for (const event of events) {
       if (event.kind === 'authorization') this.#addAuthorization({ blockNumber, nonce: event.nonce })
       else if (event.kind === 'creation') this.creations += BigInt(event.count)
-      else this.native[amountParts[event.kind]] += event.amount
+      else addAmount(this.native, event)
     }
   }
 
@@ -276,6 +276,11 @@ class Sums implements HistorySums {
     if (this.wanted.size < maxWanted) this.wanted.add(key)
     else if (!this.wanted.has(key)) this.isWantedMore = true
   }
+}
+
+/** Adds the amount of an event to the part of the native sum that it belongs to; others have none. */
+export function addAmount(native: NativeSums, event: AccountEvent): void {
+  if ('amount' in event) native[amountParts[event.kind]] += event.amount
 }
 
 /** Names an operation of a transaction in one text. */

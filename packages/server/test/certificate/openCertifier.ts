@@ -10,6 +10,7 @@ import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createVerifyHistory } from '../../src/server/methods/svc_verifyHistory.ts'
+import { requireSums } from './requireSums.ts'
 
 const chainId = 31337
 
@@ -46,10 +47,10 @@ export async function openCertifier(location: StoreLocation, rpcUrl: string): Pr
   return {
     async verify(address, options) {
       const call = { chainId, signal: AbortSignal.timeout(60_000), deadlineMs: Date.now() + 60_000 }
-      return (await verify(
-        options === undefined ? [address] : [address, options],
-        call
-      )) as HistoryCertificate
+      const asked = options === undefined ? ([address] as const) : ([address, options] as const)
+      const certificate = (await verify(asked, call)) as HistoryCertificate
+      requireSums(certificate)
+      return certificate
     },
     async close() {
       rpc.close()

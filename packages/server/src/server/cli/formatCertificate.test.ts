@@ -22,6 +22,18 @@ it('begins with the verdict, and says what the certificate covers', () => {
   )
 })
 
+it('says what older history it covers, and what that may lack', () => {
+  const covers = { ...proven.covers, indexedFrom: 100, lacks: ['zero-value-receipts', 'more'] }
+  expect(linesOf({ ...proven, covers: { ...covers, reason: 'no-key' } }).slice(6, 8)).toEqual([
+    'Older    blocks 0 to 99 were read from nodes',
+    'Lacks    before block 100, perhaps: transactions of no value that others sent and that log nothing; more (reason: no-key)'
+  ])
+  const ended = { ...proven.covers, from: 60, reason: 'contract' }
+  expect(linesOf({ ...proven, covers: ended })[6]).toBe(
+    'Before   block 60 nothing is covered (reason: contract)'
+  )
+})
+
 it('has a line for each check, with what was compared', () => {
   expect(
     linesOf(proven)

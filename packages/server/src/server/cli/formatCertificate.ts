@@ -57,6 +57,24 @@ const meanings: Readonly<Record<string, string>> = {
   unprovable: 'nothing was found missing or altered, and not everything can be known here'
 }
 
+/** Transactions that older history may lack, in words. */
+const lacksInWords: Readonly<Record<string, string>> = {
+  'zero-value-receipts': 'transactions of no value that others sent and that log nothing'
+}
+
+/** What older history is covered, and what it may lack. */
+function olderOf({ from, indexedFrom, lacks, reason }: HistoryCertificate['covers']): readonly string[] {
+  const missing = lacks?.map(word => lacksInWords[word] ?? displayText(word)).join('; ')
+  const why = reason === undefined ? '' : ` (reason: ${displayText(reason)})`
+  return [
+    ...(indexedFrom === undefined
+      ? []
+      : [`Older    blocks ${from} to ${indexedFrom - 1} were read from nodes`]),
+    ...(missing === undefined ? [] : [`Lacks    before block ${indexedFrom}, perhaps: ${missing}${why}`]),
+    ...(from > 0 && reason !== undefined ? [`Before   block ${from} nothing is covered${why}`] : [])
+  ]
+}
+
 /** A certificate as tables for a terminal: the verdict first, then what it covers, each check, and the findings. */
 export function formatCertificate(certificate: HistoryCertificate, chainId: number): string {
   const { address, asOf, verdict, complete, unaltered, covers, native, findings } = certificate
@@ -72,6 +90,7 @@ export function formatCertificate(certificate: HistoryCertificate, chainId: numb
     `Account  ${address} on chain ${chainId}`,
     `As of    block ${blockNumber}, ${blockHash}, ${timeOf(timestamp)}`,
     `Covers   blocks ${covers.from} to ${covers.to}; ${known('token transfers', covers.transfersFrom)}; ${known('internal transfers', covers.internalFrom)}`,
+    ...olderOf(covers),
     '',
     formatTable(checkColumns, checksOf(certificate)),
     '',
@@ -94,6 +113,7 @@ function checksOf({
     plural(sent.transactions, 'transaction'),
     ...(sent.authorizations > 0 ? [plural(sent.authorizations, 'authorization')] : []),
     ...(sent.creations > 0 ? [plural(sent.creations, 'creation')] : []),
+    ...(sent.birth === undefined ? [] : ['1 of its birth as a contract']),
     ...(sent.opening === '0' ? [] : [`${sent.opening ?? 'an unknown number'} before the index`])
   ]
   return [

@@ -14,12 +14,14 @@ import type { CertificateFinding } from '../../audit/Findings.ts'
 import type { Certificate } from '../../audit/issueCertificate.ts'
 import type { BlockAt } from '../../evm/state/pinBlock.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
+import { present } from '../../platform/present.ts'
+import type { CoverageBelow } from './coverageBelow.ts'
 import { knownFrom } from './requireCurrent.ts'
 
 /** Shapes a certificate as the wire has it. */
 export function shapeCertificate(
   { verdict, complete, unaltered, index, sent, operations, native, tokens, findings }: Certificate,
-  { account, from, to, indexedFrom, coverage }: IndexedAccount,
+  { account, from, to, indexedFrom, coverage, older, reason }: IndexedAccount & Pick<CoverageBelow, 'reason'>,
   at: BlockAt,
   formatAddress: FormatAddress
 ): HistoryCertificate {
@@ -29,7 +31,11 @@ export function shapeCertificate(
     verdict,
     complete,
     unaltered: shapeUnaltered(unaltered),
-    covers: { from, to, ...knownFrom(indexedFrom, coverage) },
+    covers: {
+      ...{ from, to, ...knownFrom(indexedFrom, coverage), ...(older && { indexedFrom: older.below }) },
+      ...(older?.lacks && { lacks: [older.lacks] }),
+      ...present({ reason })
+    },
     index,
     sent: shapeSent(sent),
     operations,
@@ -56,10 +62,9 @@ function decimals<Amounts extends object>(amounts: Amounts): Decimals<Amounts> {
 }
 
 function shapeSent({ verdict, opening, creations, count, ...counts }: Certificate['sent']): SentCheck {
-  const { transactions, authorizations } = counts
   return {
     ...{ verdict, ...decimals({ opening }) },
-    ...{ transactions, authorizations, creations: Number(creations), count: String(count) }
+    ...{ ...counts, creations: Number(creations), count: String(count) }
   }
 }
 

@@ -12,6 +12,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { type CoverageBelow, coverageBelow } from './coverageBelow.ts'
 import { chainOf, type Handlers, type MethodContext } from './MethodContext.ts'
@@ -94,7 +95,12 @@ export function createVerifyHistory({
         withRoots ? { ...known, blocks } : known
       )
     )
-    return shapeCertificate(certificate, indexed, at, formatAddress)
+    return shapeCertificate(
+      certificate,
+      { ...indexed, ...present({ reason: older.covered.reason }) },
+      at,
+      formatAddress
+    )
   }
 
   /**
@@ -150,7 +156,7 @@ export function createVerifyHistory({
         if (below === undefined || covered.deepHistory === 'none') return { covered }
         const records = (blockNumber: number) => below.records({ olderThan: { blockNumber, index: 0 } })
         const candidates = await below.readCandidates()
-        const range = { from: covered.deepFrom ?? 0, below: below.anchor.number }
+        const range = { from: covered.deepFrom ?? 0, below: below.anchor.number, lacks: covered.lacks }
         return { covered, older: { ...range, isTraced: traces === 'on', records, candidates } }
       }
       await missing.read()

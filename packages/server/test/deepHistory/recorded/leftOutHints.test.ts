@@ -2,6 +2,7 @@ import type { HistoryCertificate, TransactionRecord } from '@chain-data/protocol
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { patient } from '../../../../../.config/patience.ts'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
+import { requireSums } from '../../certificate/requireSums.ts'
 import { isFull, report, seed } from '../../chaos/chaosSizes.ts'
 import { engines } from '../../support/testStores.ts'
 import { type DeepService, startDeepService } from '../startDeepService.ts'
@@ -58,6 +59,7 @@ const paidInside = (account: string): readonly number[] =>
 async function verify(service: DeepService, account: string): Promise<HistoryCertificate> {
   const { result, error } = await service.ask<HistoryCertificate>('svc_verifyHistory', [account])
   if (result === undefined) throw new Error(JSON.stringify(error))
+  requireSums(result)
   return result
 }
 
@@ -124,8 +126,14 @@ describe(`a certificate over history older than the index (SEED=${seed})`, () =>
     const chain = { startBlock: 'latest', deepHistory: 'node', traces: 'off' }
     const deep = await serve(chain)
     for (const kind of keyedKinds) {
-      const { native, sent, covers, findings } = await verify(deep, world.people[kind] ?? '')
+      const { native, sent, covers, findings, index, complete } = await verify(deep, world.people[kind] ?? '')
       expect({ kind, from: covers.from, sent: sent.verdict }).toEqual({ kind, from: 0, sent: 'proven' })
+      // Nobody can know of receipts of no value: so the whole is never called proven.
+      expect({ kind, complete, index: index.verdict }).toEqual({
+        ...{ kind, complete: 'unprovable', index: 'unprovable' }
+      })
+      expect(covers).toMatchObject({ indexedFrom: deep.indexedFrom(), lacks: ['zero-value-receipts'] })
+      expect(findings.map(finding => finding.kind)).toContain('HISTORY_LACKS')
       const paying = paidInside(world.people[kind] ?? '')
       expect([kind, native.verdict]).toEqual([kind, paying.length > 0 ? 'unprovable' : 'proven'])
       // Of one token no balance can be read, which has no block.
