@@ -1910,7 +1910,7 @@ export interface CertificateCovers {
    */
   indexedFrom?: BlockNumber
   /**
-   * Transactions that the history before `indexedFrom` may lack, as words; new ones may be added. zero-value-receipts: of no value, sent by others, and without a log. Absent: it can lack none, and only then `complete` may be `proven`.
+   * Transactions that the history before `indexedFrom` may lack, as words; new ones may be added. The word zero-value-receipts names those of no value, sent by others, and without a log. The word payments-passed-on names payments that code of an account without a known key passed on at once. Absent: it can lack none, and only then `complete` may be `proven`.
    *
    * Items: What may be missing.
    */

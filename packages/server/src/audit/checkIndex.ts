@@ -1,5 +1,6 @@
 import { isRowOf } from '../index/record/rowChecksums.ts'
 import type { TransactionPosition } from '../index/record/transactionId.ts'
+import type { DeepGap } from '../model/deepHistory.ts'
 import type { Audit, CheckVerdict } from './Audit.ts'
 import { missingRecordMessage, missingTransaction } from './examineBlock.ts'
 import type { CertificateFinding } from './Findings.ts'
@@ -52,13 +53,19 @@ export async function checkIndex(audit: Audit): Promise<IndexResult> {
   }
 }
 
+const unseen: Readonly<Record<DeepGap, string>> = {
+  'zero-value-receipts': 'Transactions of no value that others sent to the account and that log nothing',
+  'payments-passed-on': 'Payments that code of the account passed on at once',
+  authorities: 'Authorizations (EIP-7702) that others sent'
+}
+
 /** Transactions that leave no trace in state or logs show by their rows only, which are not counted in older history. */
 export function judgeOlder({ indexed: { older }, findings }: Audit): CheckVerdict {
-  if (older?.lacks === undefined) return 'proven'
-  findings.add({
-    kind: 'HISTORY_LACKS',
-    message: `Transactions of no value that others sent to the account and that log nothing may be missing before block ${older.below}: old states do not show them.`
-  })
+  if (older === undefined || older.lacks.length === 0) return 'proven'
+  for (const gap of older.lacks) {
+    const message = `${unseen[gap]} may be missing before block ${older.below}: old states do not show them.`
+    findings.add({ kind: 'HISTORY_LACKS', message })
+  }
   return 'unprovable'
 }
 

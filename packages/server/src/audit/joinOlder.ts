@@ -11,8 +11,8 @@ export interface OlderHistory {
   readonly from: number
   /** First block of the index. */
   readonly below: number
-  /** The transactions that it may lack, without a trace in the account's state or in logs; absent: none. */
-  readonly lacks?: DeepGap | undefined
+  /** The transactions that it may lack, without a trace in the account's state or in logs. */
+  readonly lacks: readonly DeepGap[]
   /** Its blocks were read with their traces. */
   readonly isTraced: boolean
   /** Its records before a block, newest first. */

@@ -7,10 +7,11 @@ import type { Address, BlockRef, Hash, HoldingCandidate } from './evm.ts'
 export type DeepSource = 'ots' | 'trace_filter' | 'state' | 'none'
 
 /**
- * Transactions that a search may not find: from state, receipts of no value without a log; from an index of addresses without old states
- * besides, authorizations (EIP-7702) that others sent.
+ * Transactions that a search may not find: from state, receipts of no value without a log, and of an account that has shown no key
+ * payments that its code passed on at once; from an index of addresses without old states besides, authorizations (EIP-7702) that
+ * others sent.
  */
-export type DeepGap = 'zero-value-receipts' | 'authorities'
+export type DeepGap = 'zero-value-receipts' | 'payments-passed-on' | 'authorities'
 
 /** How much of one account's history older than an index is answered. */
 export interface DeepCoverage {
@@ -20,7 +21,7 @@ export interface DeepCoverage {
   readonly from: number
   /** The transactions that may be missing. */
   readonly gaps: readonly DeepGap[]
-  /** Why the account's history before `from` is not answered; absent where no node answers for any account. */
+  /** Why the account's history cannot be proven; absent where it can, or no node answers for any account. */
   readonly reason?: DeepReason
 }
 

@@ -1,3 +1,4 @@
+import type { HistoryCertificate } from '@chain-data/protocol'
 import { afterEach, expect, it } from 'vitest'
 import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import { eventually } from '../support/indexHarness.ts'
@@ -25,7 +26,7 @@ async function pay(rpc: JsonRpc, times: number, from = payer, to = payee): Promi
   }
 }
 
-it('on hardhat, which has no index of addresses, histories are found from state, and begin at the index where it proves nothing', async () => {
+it('on hardhat, which has no index of addresses, histories are found from state, and marked where it proves nothing', async () => {
   const node = await startHardhat()
   cleanUps.push(() => node.stop())
   const rpc = createJsonRpc(node.rpcUrl)
@@ -54,11 +55,20 @@ it('on hardhat, which has no index of addresses, histories are found from state,
   const all = Array.from({ length: 10 }, (_, position) => head - position)
   expect(await heightsOf(first, sender)).toEqual(all.slice(1))
   expect(await heightsOf(first, late)).toEqual([head, head - 9])
-  expect(await heightsOf(first, payee)).toEqual(all.slice(0, 4))
+  // It has never sent anything: what can be found of it is told, and that nothing proves it whole.
+  expect(await heightsOf(first, payee)).toEqual(all.slice(0, 9))
   const coverageOf = async (address: string) =>
     (await first.ask('svc_getTransactionsByAddress', [address])).coverage
   expect(await coverageOf(payee)).toContain(`31337;from=${head - 3};to=${head}`)
-  expect(await coverageOf(payee)).toContain('deep=none;reason=no-key')
+  expect(await coverageOf(payee)).toContain('deep=state;lacks=zero-value-receipts;reason=no-key')
+  const { result: certificate } = await first.ask<HistoryCertificate>('svc_verifyHistory', [payee])
+  expect(certificate).toMatchObject({
+    complete: 'unprovable',
+    covers: {
+      ...{ from: 0, indexedFrom: head - 3, reason: 'no-key' },
+      lacks: ['zero-value-receipts', 'payments-passed-on']
+    }
+  })
   expect(await coverageOf(sender)).toContain('deep=state;lacks=zero-value-receipts')
   expect((await first.ask('svc_getSyncStatus', [])).result).toMatchObject({
     ...{ indexedFrom: head - 3, deepHistory: 'state' }
@@ -69,7 +79,7 @@ it('on hardhat, which has no index of addresses, histories are found from state,
   // Where the index begins was found out once, and stays.
   await pay(rpc, 5)
   const second = await open()
-  await eventually('the later blocks are indexed', async () => (await second.history(payee)).length === 9)
+  await eventually('the later blocks are indexed', async () => (await second.history(payee)).length === 14)
   expect(second.indexedFrom()).toBe(head - 3)
   expect(await second.history(sender)).toHaveLength(14)
   await second.close()

@@ -142,8 +142,9 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
             await share(name, within, async stepSignal => {
               const { [lane === 'records' ? 'recordsFrom' : 'candidatesFrom']: from, gaps } = await known()
               const offers = choice.offers() ?? {}
-              // What was found from state was found because the account has a key.
-              const hasKey = isKeyIndexed || gaps.includes('zero-value-receipts')
+              // What was found from state was found because the account has a key, or is marked.
+              const isShown = gaps.includes('zero-value-receipts') && !gaps.includes('payments-passed-on')
+              const hasKey = isKeyIndexed || isShown
               searches = await takeUp(name, { address, below: from, index, anchor, offers, hasKey })
               searches.budget = budget
               meter.begin(searches)
@@ -166,8 +167,9 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
           }
           below = await lowest()
           if (searches === undefined) continue
-          const { problem } = searches.direct ?? {}
-          if (searches.found === undefined && problem !== undefined && !(await isDone(below)))
+          const { problem, from = 0 } = searches.direct ?? {}
+          // What was found above is kept first, and may be enough.
+          if (problem !== undefined && below <= from && !(await isDone(below)))
             return { isDone: false, reachedBlock: below, problem }
         }
         return { isDone: true, reachedBlock: below }

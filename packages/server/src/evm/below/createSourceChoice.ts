@@ -76,7 +76,9 @@ export function createSourceChoice(options: {
     if (isUnsure && known.gaps.includes('zero-value-receipts')) return known
     const gaps = gapsFrom(source, found.offers.state)
     const isLess = gaps.length < known.gaps.length && gaps.every(gap => known.gaps.includes(gap))
-    if (source === 'none' || !isLess) return known
+    // What was found from state is marked by what the account is: from state it would be again.
+    const isAlike = source === 'state' && known.gaps.includes('zero-value-receipts')
+    if (source === 'none' || isAlike || !isLess) return known
     await cache.forget(address)
     return cache.known(address, anchor)
   }
@@ -118,8 +120,9 @@ export function createSourceChoice(options: {
         ...gapsFrom(isFromState ? 'state' : 'none', true)
       ])
       const source = gaps.includes('zero-value-receipts') ? 'state' : next
-      if (next !== 'none') return { source, from: 0, gaps }
-      const reason = isEnded ? { reason: end.reason } : {}
+      const isKeyless = kept.includes('payments-passed-on')
+      const reason = isEnded ? { reason: end.reason } : isKeyless ? ({ reason: 'no-key' } as const) : {}
+      if (next !== 'none') return { source, from: 0, gaps, ...(isKeyless && reason) }
       if (source === 'state' && recordsFrom < anchor.number)
         return { source, from: recordsFrom, gaps, ...reason }
       return { source: 'none', from: anchor.number, gaps: [], ...reason }

@@ -135,7 +135,10 @@ export function createSearches(options: {
     const directs: Readonly<Record<DeepSource, () => DownwardSearch | undefined>> = {
       ots: () => createOtsSearch({ rpc, withCalls }, wanted),
       trace_filter: () => createTraceSearch({ rpc, size: traceSpans, withCalls, hashesOfBlock }, wanted),
-      state: () => new StateSearch({ state: openState(), block, hasKey }, wanted),
+      state: () => {
+        const isListed = offers.ots === true || offers.traceFilter === true
+        return new StateSearch({ state: openState(), block, hasKey, takesKeyless: !isListed }, wanted)
+      },
       none: () => undefined
     }
     const direct = directs[index]()
@@ -152,8 +155,12 @@ export function createSearches(options: {
 }
 
 /** The transactions that such searches may not find. */
-export function gapsOf({ source, unlisted }: Pick<Searches, 'source' | 'unlisted'>): readonly DeepGap[] {
-  return gapsFrom(source, unlisted !== undefined)
+export function gapsOf({
+  source,
+  unlisted,
+  direct
+}: Pick<Searches, 'source' | 'unlisted' | 'direct'>): readonly DeepGap[] {
+  return [...gapsFrom(source, unlisted !== undefined), ...(direct?.gaps ?? [])]
 }
 
 /** What a search is to find, and from what. */
@@ -162,7 +169,7 @@ interface Begun {
   readonly below: number
   readonly index: DeepSource
   readonly anchor: BlockRef
-  readonly offers: Partial<Pick<Offers, 'state' | 'nonceMethod'>>
+  readonly offers: Partial<Pick<Offers, 'ots' | 'traceFilter' | 'state' | 'nonceMethod'>>
   /** It is known that the account has a key. */
   readonly hasKey: boolean
 }

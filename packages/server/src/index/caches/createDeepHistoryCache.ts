@@ -313,7 +313,8 @@ export function createDeepHistoryCache(
 /** Bits of the gaps in a stored number. */
 const gapBits: readonly (readonly [DeepGap, number])[] = [
   ['zero-value-receipts', 1],
-  ['authorities', 2]
+  ['authorities', 2],
+  ['payments-passed-on', 4]
 ]
 
 function bitsOf(gaps: readonly DeepGap[]): number {

@@ -59,7 +59,8 @@ const meanings: Readonly<Record<string, string>> = {
 
 /** Transactions that older history may lack, in words. */
 const lacksInWords: Readonly<Record<string, string>> = {
-  'zero-value-receipts': 'transactions of no value that others sent and that log nothing'
+  'zero-value-receipts': 'transactions of no value that others sent and that log nothing',
+  'payments-passed-on': 'payments that code of the account passed on at once'
 }
 
 /** What older history is covered, and what it may lack. */

@@ -40,6 +40,8 @@ export async function coverageBelow(
 /** The ends of sentences about what may be missing. */
 const unseen: Readonly<Record<DeepGap, string>> = {
   'zero-value-receipts': 'receipts of no value that log nothing cannot be found from old states',
+  'payments-passed-on':
+    'the account has never sent a transaction, so that its code may have passed on what it was paid',
   authorities:
     'authorizations (EIP-7702) that others sent cannot be found without the states of old blocks, which no node has'
 }

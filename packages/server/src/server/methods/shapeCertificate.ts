@@ -33,7 +33,7 @@ export function shapeCertificate(
     unaltered: shapeUnaltered(unaltered),
     covers: {
       ...{ from, to, ...knownFrom(indexedFrom, coverage), ...(older && { indexedFrom: older.below }) },
-      ...(older?.lacks && { lacks: [older.lacks] }),
+      ...(older && older.lacks.length > 0 && { lacks: [...older.lacks] }),
       ...present({ reason })
     },
     index,

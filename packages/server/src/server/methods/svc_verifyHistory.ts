@@ -156,8 +156,10 @@ export function createVerifyHistory({
         if (below === undefined || covered.deepHistory === 'none') return { covered }
         const records = (blockNumber: number) => below.records({ olderThan: { blockNumber, index: 0 } })
         const candidates = await below.readCandidates()
-        const range = { from: covered.deepFrom ?? 0, below: below.anchor.number, lacks: covered.lacks }
-        return { covered, older: { ...range, isTraced: traces === 'on', records, candidates } }
+        const range = { from: covered.deepFrom ?? 0, below: below.anchor.number }
+        // An authorization that is missing shows: it used a nonce.
+        const lacks = (await below.coverage()).gaps.filter(gap => gap !== 'authorities')
+        return { covered, older: { ...range, lacks, isTraced: traces === 'on', records, candidates } }
       }
       await missing.read()
     }

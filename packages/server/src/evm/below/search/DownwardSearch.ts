@@ -1,4 +1,4 @@
-import type { DeepReason, DeepRecord } from '../../../model/deepHistory.ts'
+import type { DeepGap, DeepReason, DeepRecord } from '../../../model/deepHistory.ts'
 import type { Address, Hash, HoldingCandidate } from '../../../model/evm.ts'
 
 /** The finds of a search in one block. */
@@ -25,8 +25,10 @@ export interface DownwardSearch {
   readonly from: number
   /** Where this search ends; absent: at block 0, as far as is known. */
   readonly end?: SearchEnd | undefined
-  /** Why it should not go on, as a sentence; absent: it may. */
+  /** Why it does not go on, as a sentence; absent: it does. Every search of the account from above that block ends there. */
   readonly problem?: string | undefined
+  /** What it may not find, besides what no search of its kind finds. */
+  readonly gaps?: readonly DeepGap[]
   /** Down to here it looks for what is wanted at the moment, so that other searches may go ahead; absent: not known. */
   readonly reach?: number | undefined
   /** About how many calls it takes to find what is wanted; absent: not known. */

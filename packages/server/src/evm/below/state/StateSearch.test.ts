@@ -23,6 +23,8 @@ function deedsOf(kinds: readonly Deed['kind'][], count: number, name: string, bl
 }
 
 interface Run {
+  readonly hasKey?: boolean
+  readonly takesKeyless?: boolean
   readonly wanted?: number
   readonly nonceMethod?: NonceMethod
   readonly answer?: (call: NodeCall) => unknown
@@ -31,6 +33,7 @@ interface Run {
 
 async function search(script: ReturnType<typeof scriptAccount>, run: Run = {}) {
   const { wanted = Number.POSITIVE_INFINITY, nonceMethod, answer = script.answer, blocks = height } = run
+  const { hasKey = false, takesKeyless = false } = run
   const rpc = scriptRpc(answer)
   const state = createOldState(rpc as unknown as EvmRpc, account, {
     size: createBatchSize(100, systemClock),
@@ -39,7 +42,10 @@ async function search(script: ReturnType<typeof scriptAccount>, run: Run = {}) {
   })
   const found: number[] = []
   const { block } = script
-  const searched = new StateSearch({ state, block, hasKey: false }, { address: account, below: blocks })
+  const searched = new StateSearch(
+    { state, block, hasKey, takesKeyless },
+    { address: account, below: blocks }
+  )
   let turns = 0
   while (searched.from > 0 && searched.end === undefined && searched.problem === undefined) {
     if (found.length >= wanted) break
@@ -47,8 +53,8 @@ async function search(script: ReturnType<typeof scriptAccount>, run: Run = {}) {
     turns++
     found.push(...searched.take(searched.from).map(({ number }) => number))
   }
-  const { from, end, problem } = searched
-  return { found, turns, calls: rpc.calls, from, ...(end && { end }), ...(problem && { problem }) }
+  const { from, end, problem, gaps } = searched
+  return { found, turns, calls: rpc.calls, from, gaps, ...(end && { end }), ...(problem && { problem }) }
 }
 
 const accounts: Readonly<Record<string, readonly Deed[]>> = {
@@ -139,6 +145,54 @@ describe(`a search from state at ${height} blocks (STATE_SEED=${seed})`, () => {
       found: [3_000_000, 90_000],
       end: { from: 90_000, reason: 'other-fees' }
     })
+  })
+
+  it('finds what an account without a key has received, and marks it', async () => {
+    const script = scriptAccount(deedsOf(['receives'], 40, 'keyless'))
+    const { found, from, end, gaps } = await search(script, { takesKeyless: true })
+    expect({ found, from, end, gaps }).toEqual({
+      ...{ found: script.expected(), from: 0, end: undefined, gaps: ['payments-passed-on'] }
+    })
+    const untouched = await search(scriptAccount([]), { takesKeyless: true })
+    expect(untouched).toMatchObject({ found: [], from: 0, gaps: ['payments-passed-on'] })
+    const keyed = await search(scriptAccount([{ height: 9, kind: 'sends' }]), { takesKeyless: true })
+    expect(keyed).toMatchObject({ found: [9], gaps: [] })
+  })
+
+  it('ends where an account without a key has spent something, or is paid by blocks', async () => {
+    const spent: Deed[] = [9_000, 700_000].map(at => ({ height: at, kind: 'receives' }))
+    spent.push({ height: 80_000, kind: 'loses', value: 3n })
+    expect(await search(scriptAccount(spent), { takesKeyless: true })).toMatchObject({
+      ...{ found: [700_000], end: { from: 80_000, reason: 'contract' } }
+    })
+    const paid: Deed[] = Array.from({ length: 400 }, (_, at) => ({ height: 100 + at, kind: 'withdraws' }))
+    paid.push({ height: 900, kind: 'receives' }, { height: 50, kind: 'receives' })
+    const { problem, ...found } = await search(scriptAccount(paid), { takesKeyless: true, blocks: 20_000 })
+    expect(problem).toBeUndefined()
+    expect(found).toMatchObject({ found: [900], end: { from: 900, reason: 'no-key' } })
+  })
+
+  it('gives up on an account that blocks pay at the same block, wherever a search begins', async () => {
+    const random = createRandom(seed)
+    for (let run = 0; run < 15; run++) {
+      const deeds: Deed[] = []
+      const blocks = 200_000
+      for (let at = 10; at < blocks - 10; at += 1 + random.below(2_500))
+        deeds.push({ height: at, kind: random.below(12) === 0 ? 'sends' : 'withdraws' })
+      deeds.push({ height: blocks - 5, kind: 'sends' })
+      const script = scriptAccount(deeds)
+      const whole = await search(script, { blocks, hasKey: true })
+      const [first = blocks] = script.expected()
+      for (let below = first; below > whole.from; ) {
+        // As the next call does, from where the last one has got to.
+        const wanted = 1 + random.below(9)
+        const { found, from, problem } = await search(script, { blocks: below, wanted, hasKey: true })
+        if (problem !== undefined) expect([from, problem]).toEqual([whole.from, whole.problem])
+        expect(from).toBeGreaterThanOrEqual(whole.from)
+        expect(found).toEqual(whole.found.filter(height => height < below && height >= from))
+        below = problem === undefined ? from : 0
+      }
+    }
   })
 
   it('gives up on an account that blocks pay', async () => {

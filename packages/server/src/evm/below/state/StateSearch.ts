@@ -1,5 +1,5 @@
 import type { BlockRows } from '../../../index/record/encodeBlock.ts'
-import type { DeepReason } from '../../../model/deepHistory.ts'
+import type { DeepGap, DeepReason } from '../../../model/deepHistory.ts'
 import type { Address } from '../../../model/evm.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { DownwardSearch, FoundBlock, SearchEnd, Wanted } from '../search/DownwardSearch.ts'
@@ -15,6 +15,8 @@ export interface StateSearchOptions {
   block(number: number, signal: AbortSignal): Promise<BlockRows>
   /** A transaction of the account was seen before, so that it has a key. */
   readonly hasKey: boolean
+  /** Find what can be found of accounts that have sent nothing, too; default false. */
+  readonly takesKeyless?: boolean
 }
 
 /** Records that are searched for together; more would keep a caller waiting for the first of them. */
@@ -39,7 +41,7 @@ export class StateSearch implements DownwardSearch {
   readonly #options: StateSearchOptions
   readonly #address: Address
   readonly #past = new AccountPast()
-  readonly #fruitless = new FruitlessBlocks()
+  readonly #fruitless: FruitlessBlocks
   /** Nonces whose blocks were asked for. */
   readonly #asked = new Set<bigint>()
   /** Blocks that are being read. */
@@ -48,6 +50,8 @@ export class StateSearch implements DownwardSearch {
   #found: FoundBlock[] = []
   #from: number
   #hasKey: boolean
+  /** It has sent nothing and has no code: what it received is found, and nothing shows that it passed none of it on. */
+  #isKeyless = false
   /** A transaction was found. */
   #isFruitful = false
   /** The ends of the whole past are settled. */
@@ -59,11 +63,18 @@ export class StateSearch implements DownwardSearch {
     this.#options = options
     this.#address = address
     this.#from = below
+    this.#fruitless = new FruitlessBlocks(below)
     this.#hasKey = options.hasKey
   }
 
   get from(): number {
-    return this.#from
+    // Within a run of blocks without a transaction no search is to begin anew: it would count less of the run.
+    const isOver = this.#from === genesis || this.end !== undefined
+    return isOver ? this.#from : this.#fruitless.above
+  }
+
+  get gaps(): readonly DeepGap[] {
+    return this.#isKeyless ? ['payments-passed-on'] : []
   }
 
   /** About how many calls the next records take; absent: not known yet. */
@@ -77,7 +88,7 @@ export class StateSearch implements DownwardSearch {
 
   /** A block pays the account again and again, so that its past is as long as the chain's. */
   get problem(): string | undefined {
-    return this.#fruitless.problemBelow(this.#from)
+    return this.#isKeyless ? undefined : this.#fruitless.problem
   }
 
   async advance(signal: AbortSignal, wanted: number): Promise<void> {
@@ -91,7 +102,7 @@ export class StateSearch implements DownwardSearch {
       // A block may have been read since the last exchange, also between two calls. So what is asked is decided by all that is
       // known at this moment.
       const again = this.#believe()
-      if (this.end !== undefined || this.#from === genesis) return
+      if (this.#isOver) return
       // While blocks are read, the next exchanges need not wait for them.
       if (!isFirst && (this.#reading.size === 0 || missing() <= 0)) return
       await this.#ask(this.#plan(Math.max(1, missing()), again), signal)
@@ -145,17 +156,28 @@ export class StateSearch implements DownwardSearch {
     return { ...plan, blocks, reads: [...reads.values()] }
   }
 
+  /** Nothing older is searched for. */
+  get #isOver(): boolean {
+    return this.end !== undefined || this.#from === genesis || this.#fruitless.problem !== undefined
+  }
+
   /** Decides at the ends of the whole past whether it can be proven. @returns whether the search goes on. */
   #open(): boolean {
     const top = this.#from - 1
     if (this.#past.openEnds(top).length > 0) return false
     this.#isOpen = true
-    this.#stop(this.#past.obstacleAt(top, this.#hasKey))
+    const obstacle = this.#past.obstacleAt(top, this.#hasKey)
+    this.#isKeyless = obstacle === 'no-key' && this.#options.takesKeyless === true
+    if (this.#isKeyless) this.#hasKey = true
+    else this.#stop(obstacle)
     return this.end === undefined
   }
 
   #stop(reason: DeepReason | undefined): void {
-    if (reason !== undefined) this.end = { from: this.#from, reason }
+    if (reason === undefined || this.#isOver) return
+    // Without a key, no fee explains what is gone.
+    const isSpent = this.#isKeyless && reason === 'other-fees'
+    this.end = { from: this.#from, reason: isSpent ? 'contract' : reason }
   }
 
   #read(number: number, signal: AbortSignal): void {
@@ -182,7 +204,7 @@ export class StateSearch implements DownwardSearch {
     for (;;) {
       const top = this.#from - 1
       const again = this.#settle(top)
-      if (this.#from > top || this.end !== undefined || this.#from === genesis) return again
+      if (this.#from > top || this.#isOver) return again
       this.#past.cutAbove(this.#from - 1)
     }
   }
@@ -201,6 +223,7 @@ export class StateSearch implements DownwardSearch {
 
   /** @param nonce - of the account before `from`. */
   #keep(blocks: readonly SoundBlock[], from: number, nonce: bigint): void {
+    if (this.#isOver) return
     this.#from = from
     this.#past.known.nonce.conclude(from - 1, nonce)
     for (const { height, effect } of blocks) {
@@ -208,9 +231,14 @@ export class StateSearch implements DownwardSearch {
       const hasRecords = records.length > 0
       this.#past.effects.delete(height)
       this.#fruitless.note(height, { hasRecords, isPaid: change > 0n })
+      if (this.#fruitless.problem !== undefined) break
       if (!hasRecords) continue
       this.#isFruitful = true
       this.#found.push({ number: height, hashes: [], candidates: [], records })
     }
+    if (this.#fruitless.problem === undefined) return
+    this.#from = this.#fruitless.above
+    // Whoever has a key is refused: a list that ends there would be as long as the blocks that pay.
+    if (this.#isKeyless) this.end = { from: this.#from, reason: 'no-key' }
   }
 }
