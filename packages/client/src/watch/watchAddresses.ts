@@ -73,9 +73,33 @@ const longestPauseMs = 30_000
  * }
  * @see spec/openrpc.json svc_watchAddresses
  */
-export async function* watchAddresses<Chain extends ChainOptional>(
+export function watchAddresses<Chain extends ChainOptional>(
   connection: WatchConnection<Chain>,
   call: WatchArguments & Chain
+): AsyncGenerator<AddressEvent, void, undefined> {
+  const leaving: Leaving = {}
+  const events = followEvents(connection, call, leaving)
+  const end = events.return.bind(events)
+  // A generator's own `return` waits for the step under way, here for the next event.
+  events.return = value => {
+    leaving.isLeft = true
+    leaving.stopWaiting?.()
+    return end(value)
+  }
+  return events
+}
+
+/** How the caller of an iteration ends it while it waits. */
+interface Leaving {
+  isLeft?: boolean
+  /** Ends what the iteration waits for. */
+  stopWaiting?: () => void
+}
+
+async function* followEvents<Chain extends ChainOptional>(
+  connection: WatchConnection<Chain>,
+  call: WatchArguments & Chain,
+  leaving: Leaving
 ): AsyncGenerator<AddressEvent, void, undefined> {
   const { name } = method
   needObject(name, call)
@@ -87,6 +111,7 @@ export async function* watchAddresses<Chain extends ChainOptional>(
     let failed: ChainDataClientError | undefined
     let count = 0
     const stream = openStream(connection, method, { ...call, after } as never, silenceMs, signal)
+    leaving.stopWaiting = stream.close
     try {
       for (;;) {
         const events = await stream.read()
@@ -103,6 +128,7 @@ export async function* watchAddresses<Chain extends ChainOptional>(
     } finally {
       stream.close()
     }
+    if (leaving.isLeft) return
     if (failed && (!failed.retryable || failures >= retries)) throw failed
     if (failures >= retries) return
     // Full jitter: those that lost one server together do not come to the next one together.
@@ -110,7 +136,12 @@ export async function* watchAddresses<Chain extends ChainOptional>(
       (failed?.retryAfterMs ?? 0) + Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** failures)
     onReconnect?.(failed, waitMs)
     const pause = startDeadline(waitMs, signal)
-    await pause.race(new Promise(() => {})).catch(pause.release)
+    const left = new Promise<void>(resolve => {
+      leaving.stopWaiting = resolve
+    })
+    await pause.race(left).catch(() => {})
+    pause.release()
+    if (leaving.isLeft) return
   }
 }
 
