@@ -101,14 +101,14 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/fetch with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client/fetch')),
-    limit: 6_570,
+    limit: 6_600,
     goal: 5_600
   },
   { what: 'axios alone, gzip', bytes: axiosAlone },
   {
     what: '@chain-data/client with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client')),
-    limit: axiosAlone + 6_110,
+    limit: axiosAlone + 6_140,
     goal: axiosAlone + 4_800
   },
   {
@@ -136,12 +136,12 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/history fed by a stream, above the client, gzip',
     bytes: (await gzippedBytes(withStreamedHistory)) - (await gzippedBytes(withClient)),
-    limit: 4_160
+    limit: 4_270
   },
   {
     what: 'watchAddresses above ./actions with the history, gzip',
     bytes: actionsWatching - actionsWithHistory,
-    limit: 1_170
+    limit: 1_260
   },
   {
     what: '@chain-data/client/viem with chainDataWatchActions, gzip',
