@@ -2,7 +2,7 @@ import { openStoreReader } from '../../index/openStoreReaders.ts'
 import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import { StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
-import type { EvmChainHealth } from '../http/statusPage/StatusReport.ts'
+import type { EvmChainHealth } from '../http/statusPage/health.ts'
 
 /** A chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */
 export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: number } & {

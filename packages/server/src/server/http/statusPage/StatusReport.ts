@@ -1,47 +1,50 @@
 import type { SolanaState } from '../../../model/sync.ts'
 import type { EvmChainHealth } from './health.ts'
 
-export type { EvmChainHealth } from './health.ts'
-
 /** State of the server, as `GET /status.json` answers it. What is not known is absent. Times are Unix seconds. */
 export interface StatusReport {
   /** Version of this shape: it grows when a reader of the older shape would be misled. */
   readonly formatVersion: 1
-  readonly server: ServerStatus
+  /** The process and its callers. */
+  readonly server: {
+    readonly version: string
+    readonly nowSeconds: number
+    readonly uptimeSeconds: number
+    /** As in `/health/ready`: the server should be sent calls. */
+    readonly ready: boolean
+    readonly closing?: true
+    readonly inFlight: number
+    /** JSON-RPC calls over the last minute, each entry of a batch by itself; absent in the first second. */
+    readonly callsPerSecond?: number
+    /** Over about the last five minutes; durations run until the answer, or until its stream begins. */
+    readonly calls: readonly {
+      /** In the document; `unknown`: calls of methods that are not served. */
+      readonly method: string
+      readonly count: number
+      readonly failed: number
+      /** Upper bounds, to two digits. */
+      readonly p50Ms: number
+      readonly p95Ms: number
+      readonly p99Ms: number
+    }[]
+    /** Requests refused before they became a call, since the start, by reason. */
+    readonly refusals: Readonly<Record<string, number>>
+    readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number }
+  }
   readonly evm: readonly EvmChainStatus[]
   readonly solana: readonly SolanaState[]
-  readonly charts: StatusCharts
-}
-
-/** The process and its callers. */
-interface ServerStatus {
-  readonly version: string
-  readonly nowSeconds: number
-  readonly uptimeSeconds: number
-  /** As in `/health/ready`: the server should be sent calls. */
-  readonly ready: boolean
-  readonly closing?: true
-  readonly inFlight: number
-  /** JSON-RPC calls over the last minute, each entry of a batch by itself; absent in the first second. */
-  readonly callsPerSecond?: number
-  /** Over about the last five minutes, by name in the document; methods without calls are left out. */
-  readonly calls: readonly MethodCalls[]
-  /** Requests refused before they became a call, since the start, by reason. */
-  readonly refusals: Readonly<Record<string, number>>
-  readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number }
-  /** Delay of timers since the last sample, milliseconds; absent before the first. */
-  readonly eventLoopDelay?: { readonly p99Ms: number; readonly maxMs: number }
-}
-
-/** Calls of one method. Durations run until the answer, or until its stream begins; upper bounds, to two digits. */
-interface MethodCalls {
-  /** `unknown`: calls of methods that are not served. */
-  readonly method: string
-  readonly count: number
-  readonly failed: number
-  readonly p50Ms: number
-  readonly p95Ms: number
-  readonly p99Ms: number
+  /** The last half hour, a point every `everySeconds` at most, oldest first. */
+  readonly charts: {
+    readonly everySeconds: number
+    readonly callsPerSecond: readonly ChartPoint[]
+    /** Milliseconds within which 95 of 100 calls of the interval were answered. */
+    readonly p95Ms: readonly ChartPoint[]
+    readonly evm: readonly {
+      readonly chainId: number
+      readonly lagBlocks: readonly ChartPoint[]
+      readonly blocksPerSecond: readonly ChartPoint[]
+    }[]
+  }
 }
 
 /** The health of an EVM chain, and how it moves. */
@@ -70,16 +73,3 @@ export interface EvmChainStatus extends EvmChainHealth {
 
 /** One measurement. A moment at which the value was not known has no entry. */
 export type ChartPoint = readonly [atSeconds: number, value: number]
-
-/** The last half hour, a point every `everySeconds` at most, oldest first. */
-interface StatusCharts {
-  readonly everySeconds: number
-  readonly callsPerSecond: readonly ChartPoint[]
-  /** Milliseconds within which 95 of 100 calls of the interval were answered. */
-  readonly p95Ms: readonly ChartPoint[]
-  readonly evm: readonly {
-    readonly chainId: number
-    readonly lagBlocks: readonly ChartPoint[]
-    readonly blocksPerSecond: readonly ChartPoint[]
-  }[]
-}

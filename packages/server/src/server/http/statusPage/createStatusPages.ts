@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { HttpAnswer } from '../exchange.ts'
 import { Html, html } from './html.ts'
 import { judgeServer } from './judgeChains.ts'
 import { pageScript } from './pageScript.ts'
@@ -31,15 +32,14 @@ html:not(.live) button { display: none; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 16px; margin-bottom: 16px; }
 .badge { display: flex; align-items: center; gap: 6px; white-space: nowrap; }
 .problem { border-left: 3px solid var(--bad); padding: 2px 0 2px 12px; margin-bottom: 16px; }
-progress { width: 100%; accent-color: var(--accent); } div:has(> dd > progress) { grid-column: 1 / -1; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(200px, 45%), 1fr)); gap: 12px 16px; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(280px, 1fr)); gap: 16px 32px; margin-top: 20px; }
 .plot { display: grid; grid-template-columns: 76px 1fr; gap: 4px 8px; margin-top: 8px; } .plot div { display: flex; justify-content: space-between; }
 .plot .y { flex-direction: column; text-align: right; margin: -6px 0; } .plot .x { grid-column: 2; }
 .plot svg { width: 100%; height: 72px; border-top: 1px dashed var(--line); border-bottom: 1px solid var(--quiet); }
-.line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linecap: round; vector-effect: non-scaling-stroke; } .area { fill: var(--accent); opacity: 0.12; }
+.line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linecap: round; vector-effect: non-scaling-stroke; }
 @media (max-width: 600px) { h1 { font-size: 20px; line-height: 28px; } .charts { grid-template-columns: minmax(0, 1fr); } }
-@media (prefers-reduced-motion: no-preference) { .line, .area { transition: d 0.3s; } }
+@media (prefers-reduced-motion: no-preference) { .line { transition: d 0.3s; } }
 `
 
 const pageHeaders = {
@@ -56,12 +56,6 @@ const pageHeaders = {
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect x='1' y='5' width='8' height='6' rx='3' fill='none' stroke='%234a7bea' stroke-width='2'/%3E%3Crect x='7' y='5' width='8' height='6' rx='3' fill='none' stroke='%234a7bea' stroke-width='2'/%3E%3C/svg%3E"
 
-interface Page {
-  readonly status: 200
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
 /**
  * Makes the status page and the report behind it, by path. One report answers everybody within `freshMs`; an open page asks
  * for itself again every `pollMs`.
@@ -70,16 +64,20 @@ export function createStatusPages(options: {
   readonly report: () => StatusReport
   readonly freshMs?: number
   readonly pollMs?: number
-}): ReadonlyMap<string, () => Promise<Page>> {
+}): ReadonlyMap<string, () => Promise<HttpAnswer>> {
   const { report: makeReport, freshMs = 1_000, pollMs = 5_000 } = options
-  const report = keepFresh(makeReport, freshMs)
-  const serve = (headers: Page['headers'], render: () => string) => {
-    const body = keepFresh(render, freshMs)
-    return async (): Promise<Page> => ({ status: 200, headers, body: body() })
+  let kept = { page: '', json: '', atMs: Number.NEGATIVE_INFINITY }
+  const fresh = () => {
+    const atMs = performance.now()
+    if (atMs - kept.atMs < freshMs) return kept
+    const report = makeReport()
+    kept = { page: renderPage(report, pollMs).markup, json: JSON.stringify(report), atMs }
+    return kept
   }
+  const jsonHeaders = { 'content-type': 'application/json' }
   return new Map([
-    ['/', serve(pageHeaders, () => renderPage(report(), pollMs).markup)],
-    ['/status.json', serve({ 'content-type': 'application/json' }, () => JSON.stringify(report()))]
+    ['/', async () => ({ status: 200, headers: pageHeaders, body: fresh().page })],
+    ['/status.json', async () => ({ status: 200, headers: jsonHeaders, body: fresh().json })]
   ])
 }
 
@@ -102,16 +100,6 @@ function renderPage(report: StatusReport, pollMs: number): Html {
 </body>
 </html>
 `
-}
-
-/** The same value for everybody who asks within `ms`. */
-function keepFresh<T>(make: () => T, ms: number): () => T {
-  let kept: { readonly value: T; readonly atMs: number } | undefined
-  return () => {
-    const atMs = performance.now()
-    if (kept === undefined || atMs - kept.atMs >= ms) kept = { value: make(), atMs }
-    return kept.value
-  }
 }
 
 function hashOf(text: string): string {

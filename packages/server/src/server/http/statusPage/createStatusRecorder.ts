@@ -1,6 +1,5 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { ChainState } from '../../../model/sync.ts'
-import type { NodeFigures, ServerFigures } from '../../../platform/figures.ts'
+import type { IndexFigures, NodeFigures, ServerFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
 import { type Counts, percentile } from '../../metrics/counts.ts'
 import { findNotReady, type ReadyRule, toChainHealth } from './health.ts'
@@ -26,6 +25,8 @@ interface Values {
   readonly [name: string]: number | undefined
 }
 
+type Series = readonly Values[]
+
 interface Sample {
   /** By chain id, and those of the callers. */
   readonly values: ReadonlyMap<number | 'callers', Values>
@@ -41,8 +42,6 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
   const samples: Sample[] = [
     { values: new Map([['callers', { atMs: startedMs, total: 0 }]]), calls: new Map() }
   ]
-  const delay = monitorEventLoopDelay({ resolution: 20 })
-  let eventLoopDelay: StatusReport['server']['eventLoopDelay']
   let timer: NodeJS.Timeout | undefined
 
   const seriesOf = (key: number | 'callers') => samples.flatMap(({ values }) => values.get(key) ?? [])
@@ -59,7 +58,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
     const values = new Map<number | 'callers', Values>([['callers', { atMs, total, callsPerSecond, p95Ms }]])
     const figures = nodeFigures()
     for (const [index, state] of chainStates().entries()) {
-      values.set(state.chainId, measureChain(seriesOf(state.chainId), atMs, state, figures[index]))
+      values.set(state.chainId, measureChain(seriesOf(state.chainId), atMs, state, figures[index]?.index))
     }
     return { values, calls }
   }
@@ -67,9 +66,6 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
   function sample(): void {
     samples.push(measure())
     if (samples.length > Math.ceil(1_800_000 / everyMs)) samples.shift()
-    if (timer === undefined) return
-    eventLoopDelay = { p99Ms: Math.round(delay.percentile(99) / 1e6), maxMs: Math.round(delay.max / 1e6) }
-    delay.reset()
   }
 
   function report(): StatusReport {
@@ -92,12 +88,12 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
         calls: reportCalls(calls, samples.slice(-1 - Math.ceil(300_000 / everyMs))[0]?.calls),
         refusals: Object.fromEntries(counts.refusals),
         memory: { rssBytes, heapUsedBytes },
-        ...present({ callsPerSecond: values.get('callers')?.callsPerSecond, eventLoopDelay })
+        ...present({ callsPerSecond: values.get('callers')?.callsPerSecond })
       },
       evm: states.map((state, index) => {
         const { chainId, stalledSinceMs } = state
-        const chain: Partial<Values> = values.get(chainId) ?? {}
-        const { blocksPerSecond, transactionsPerSecond, lagSeconds, reorgAtMs, reorgBlocks: blocks } = chain
+        const { reorgAtMs, reorgBlocks: blocks, ...chain }: Partial<Values> = values.get(chainId) ?? {}
+        const { blocksPerSecond, transactionsPerSecond, lagSeconds } = chain
         const { poolTransactions, storeBytes, freeBytes } = figures[index]?.index ?? {}
         const left = state.phase === 'backfilling' && state.lagBlocks
         return {
@@ -131,32 +127,23 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
     start() {
       // So that rates are known soon after the start.
       sample()
-      delay.enable()
       timer = setInterval(sample, everyMs).unref()
     },
-    stop() {
-      clearInterval(timer)
-      delay.disable()
-    }
+    stop: () => clearInterval(timer)
   }
 }
 
-function measureChain(
-  series: readonly Values[],
-  atMs: number,
-  { phase, head, indexedTo, lagBlocks }: ChainState,
-  figures: NodeFigures | undefined
-): Values {
+function measureChain(series: Series, atMs: number, state: ChainState, index?: IndexFigures): Values {
+  const { phase, head, indexedTo, lagBlocks } = state
   const before = series.at(-1)
-  const { transactions, reorgDepths } = figures?.index ?? {}
-  const removed = reorgDepths?.sum ?? before?.removed ?? 0
+  const removed = index?.reorgDepths.sum ?? before?.removed ?? 0
   const more = removed - (before?.removed ?? 0)
-  const reorg = { reorgAtMs: before?.reorgAtMs, reorgBlocks: before?.reorgBlocks }
-  const now = { atMs, head, indexedTo: indexedTo?.number, transactions, removed }
+  const now = { atMs, head, indexedTo: indexedTo?.number, transactions: index?.transactions, removed }
   return {
+    ...before,
     ...now,
     // A thread that was started again counts from nothing.
-    ...(more === 0 || removed === 0 ? reorg : { reorgAtMs: atMs, reorgBlocks: more > 0 ? more : removed }),
+    ...(more !== 0 && removed > 0 && { reorgAtMs: atMs, reorgBlocks: more > 0 ? more : removed }),
     blocksPerSecond: rateOf(series, now, 'indexedTo'),
     transactionsPerSecond: rateOf(series, now, 'transactions'),
     lagSeconds: lagSecondsOf(series, now),
@@ -166,7 +153,7 @@ function measureChain(
 }
 
 /** Returns the growth per second over the last minute; `undefined` where the value fell, and in less than a second. */
-function rateOf(series: readonly Values[], to: Values, name: string): number | undefined {
+function rateOf(series: Series, to: Values, name: string): number | undefined {
   const from = series.find(values => values.atMs >= to.atMs - 60_000 && values[name] !== undefined)
   const [before, now, ms] = [from?.[name], to[name], to.atMs - (from?.atMs ?? 0)]
   if (before === undefined || now === undefined || now < before || ms < 1_000) return undefined
@@ -176,7 +163,7 @@ function rateOf(series: readonly Values[], to: Values, name: string): number | u
 }
 
 /** Returns the time since the first sample in which the node was already beyond what is indexed now. */
-function lagSecondsOf(series: readonly Values[], { atMs, head, indexedTo }: Values): number | undefined {
+function lagSecondsOf(series: Series, { atMs, head, indexedTo }: Values): number | undefined {
   if (head === undefined || indexedTo === undefined) return undefined
   if (head <= indexedTo) return 0
   const first = series.findIndex(values => (values.head ?? -1) > indexedTo)

@@ -32,27 +32,21 @@ export function known<T>(value: T | undefined, show: (value: T) => HtmlPart): Ht
   return value === undefined ? undefined : show(value)
 }
 
-/** Hours and minutes in UTC, the date in the title; the page's script shows both in the reader's time zone. */
+/** Hours and minutes in UTC; the page's script shows them in the reader's time zone, with the date in the title. */
 export function clock(unixSeconds: number): Html {
   const iso = new Date(unixSeconds * 1_000).toISOString()
-  const [day, time] = [iso.slice(0, 10), iso.slice(11, 16)]
-  return html`<time datetime="${iso}" title="${day} ${iso.slice(11, 19)} UTC">${time} UTC</time>`
+  return html`<time datetime="${iso}">${iso.slice(11, 16)} UTC</time>`
 }
 
-/** A number in English, by default a whole one; the page's script writes it as its reader does. */
-export function number(value: number, format: Intl.NumberFormatOptions = { maximumFractionDigits: 0 }): Html {
+/** A number in English with at most one decimal, or two digits below 1; the page's script writes it as its reader does. */
+export function number(value: number): Html {
+  const format = value < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 1 }
   const text = value.toLocaleString('en', format)
   return html`<data value="${text.replaceAll(',', '')}">${text}</data>`
 }
 
-/** A number with at most one decimal. */
-export const decimal = (value: number): Html => number(value, { maximumFractionDigits: 1 })
-
-/** A rate or duration of any size, without more digits than it deserves. */
-export function short(value: number): Html {
-  if (value >= 10) return number(value)
-  return value >= 1 ? decimal(value) : number(value, { maximumSignificantDigits: 2 })
-}
+/** A rate, size or duration, without more digits than it deserves. */
+export const short = (value: number): Html => number(value >= 10 ? Math.round(value) : value)
 
 /** `1 block`, `2 blocks`. */
 export function count(value: number, noun: string): Html {
@@ -61,8 +55,8 @@ export function count(value: number, noun: string): Html {
 
 /** In KiB, MiB or GiB. */
 export function bytes(value: number): Html {
-  if (value >= 2 ** 30) return html`${decimal(value / 2 ** 30)} GiB`
-  return value >= 2 ** 20 ? html`${number(value / 2 ** 20)} MiB` : html`${number(value / 2 ** 10)} KiB`
+  if (value >= 2 ** 30) return html`${short(value / 2 ** 30)} GiB`
+  return value >= 2 ** 20 ? html`${short(value / 2 ** 20)} MiB` : html`${short(value / 2 ** 10)} KiB`
 }
 
 /** In the largest unit that fits and the next one: `2 d 4 h`. */

@@ -1,5 +1,5 @@
 import { lowSpaceBytes } from '../../../platform/figures.ts'
-import { bytes, clock, count, decimal, duration, type HtmlPart, html, known, list, number } from './html.ts'
+import { bytes, clock, count, duration, type HtmlPart, html, known, list, number } from './html.ts'
 import type { EvmChainStatus, StatusReport } from './StatusReport.ts'
 
 /** Also the name of an icon and of a colour; each is said in a word beside it. */
@@ -12,17 +12,12 @@ interface Verdict {
   readonly sentence: HtmlPart
   /** The reason, in the server's words. */
   readonly reason?: string | undefined
-  /** How many chains are in order, where some are not. */
-  readonly more?: string
-  /** Chains that are not in order, in the order of the page; absent where all are easily seen. */
-  readonly troubled?: readonly JudgedChain[]
 }
 
-/** A chain or cluster of the report with its verdict. */
-export interface JudgedChain {
+/** A chain or cluster of the report, judged. */
+export interface JudgedChain extends Verdict {
   readonly state: EvmChainStatus | StatusReport['solana'][number]
   readonly label: string
-  readonly verdict: Verdict
 }
 
 /** Blocks that a following index may be behind and still be called in sync. */
@@ -34,10 +29,9 @@ export function judgeChains({ evm, solana }: StatusReport): readonly JudgedChain
   const chains = [...evm, ...solana].map(state => {
     const label = 'label' in state ? state.label : `Solana cluster ${state.chainId}`
     const [tone, word, sentence, reason] = 'label' in state ? judgeEvmChain(state) : judgeCluster(state)
-    const verdict = { tone, word, sentence: html`${label} ${sentence}`, reason: reason?.slice(0, 300) }
-    return { state, label, verdict }
+    return { state, label, tone, word, sentence: html`${label} ${sentence}`, reason: reason?.slice(0, 300) }
   })
-  return chains.toSorted((a, b) => order.indexOf(a.verdict.tone) - order.indexOf(b.verdict.tone))
+  return chains.toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
 }
 
 type Judgement = readonly [tone: Tone, word: string, predicate: HtmlPart, reason?: string | undefined]
@@ -47,7 +41,7 @@ function judgeEvmChain(chain: EvmChainStatus): Judgement {
   const { phase, rollingBackTo, lagBlocks, headBelowIndexBlocks: below, problem, freeBytes } = chain
   const since = known(chain.stalledSinceSeconds, at => html`, since ${clock(at)}`)
   const left = known(chain.etaSeconds, seconds => `, about ${duration(seconds)} left`)
-  const done = known(chain.percent, percent => html`: ${decimal(percent)} %`)
+  const done = known(chain.percent, percent => html`: ${number(percent)} %`)
   const behind = known(lagBlocks, blocks => html`: ${count(blocks, 'block')} behind`)
   if (rollingBackTo !== undefined) {
     const target = rollingBackTo < 0 ? 'before its first block' : html`to block ${number(rollingBackTo)}`
@@ -85,16 +79,10 @@ export function judgeServer(report: StatusReport): Verdict {
   const closing = 'The server is shutting down: answers under way are finished, new calls are refused'
   if (server.closing) return { tone: 'waiting', word: 'Closing', sentence: closing }
   const chains = judgeChains(report)
-  const [worst, last] = [chains[0]?.verdict, chains.at(-1)?.verdict]
+  const [worst, last] = [chains[0], chains.at(-1)]
   if (worst === undefined) return { tone: 'waiting', word: 'No chains', sentence: 'No chain is served' }
-  if (chains.length === 1) return worst
-  if (worst.tone === 'good') {
-    const inSync = evm.length > 1 ? `All ${evm.length} chains are in sync` : worst.sentence
-    const answers = solana.length > 1 ? `${solana.length} Solana clusters answer` : last?.sentence
-    return { ...worst, sentence: list([evm.length > 0 && inSync, solana.length > 0 && answers]) }
-  }
-  const troubled = chains.filter(({ verdict }) => verdict.tone !== 'good')
-  const more = `${chains.length - troubled.length} of ${chains.length} chains in order.`
-  // Of two, one that is not in order is easily seen.
-  return { ...worst, more, ...(chains.length > 2 && { troubled }) }
+  if (chains.length === 1 || worst.tone !== 'good') return worst
+  const inSync = evm.length > 1 ? `All ${evm.length} chains are in sync` : worst.sentence
+  const answers = solana.length > 1 ? `${solana.length} Solana clusters answer` : last?.sentence
+  return { ...worst, sentence: list([evm.length > 0 && inSync, solana.length > 0 && answers]) }
 }

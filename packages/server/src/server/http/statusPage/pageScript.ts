@@ -8,9 +8,8 @@ export const pageScript = `
 const root = document.documentElement
 const nextTheme = { auto: 'light', light: 'dark' }
 root.className = 'live'
-root.dataset.theme = 'auto'
 // Storage may be forbidden: then a theme lasts as long as the page is open.
-try { root.dataset.theme = localStorage.getItem('chain-data-theme') ?? 'auto' } catch {}
+try { root.dataset.theme = localStorage.getItem('chain-data-theme') ?? 'auto' } catch { root.dataset.theme = 'auto' }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
@@ -45,19 +44,12 @@ document.addEventListener('DOMContentLoaded', () => {
   }
   localise(find('main'))
 
-  /** Sets the title; says the heading aloud only when it changes, not with every number. */
-  function entitle(title) {
-    localise(find('main'))
-    if (document.title === title) return
-    document.title = title
-    find('#announcer').textContent = find('h1').textContent
-  }
-
   let failures = 0
   let timer
   async function ask() {
     clearTimeout(timer)
     if (document.hidden) return
+    let title = 'Not reachable · chain-data status'
     try {
       const response = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(10_000) })
       // Parsed in a document of its own, where nothing runs and nothing is loaded.
@@ -66,7 +58,7 @@ document.addEventListener('DOMContentLoaded', () => {
       if (!response.ok || next === null) throw new Error('this is not the status page')
       localise(next)
       update(find('main'), next)
-      entitle(page.title)
+      title = page.title
       failures = 0
     } catch {
       if (failures++ === 0) {
@@ -74,9 +66,12 @@ document.addEventListener('DOMContentLoaded', () => {
         const [since, asOf] = document.querySelectorAll('#answer time')
         since.dateTime = new Date().toISOString()
         asOf.dateTime = find('main').dataset.now
-        entitle('Not reachable · chain-data status')
+        localise(find('#answer'))
       }
     }
+    // Said aloud only when it changes, not with every number.
+    if (document.title !== title) find('#announcer').textContent = find('h1').textContent
+    document.title = title
     clearTimeout(timer)
     timer = setTimeout(ask, Math.min(60_000, document.body.dataset.everyMs * 2 ** failures))
   }

@@ -1,4 +1,4 @@
-import { clock, count, type Html, type HtmlPart, html, short } from './html.ts'
+import { clock, count, type Html, type HtmlPart, html, known, short } from './html.ts'
 import { usualLagBlocks } from './judgeChains.ts'
 import type { ChartPoint, StatusReport } from './StatusReport.ts'
 
@@ -16,18 +16,16 @@ export function renderChainCharts(report: StatusReport, chainId: number): HtmlPa
 /** Draws the charts of the callers, where there were calls. */
 export function renderCallCharts(report: StatusReport): HtmlPart {
   const { callsPerSecond, p95Ms } = report.charts
-  const last = lastOf(p95Ms, report)
-  const times =
-    last === undefined ? 'Answer times: no calls lately' : html`95 % of calls within ${short(last)} ms`
+  const within = known(lastOf(p95Ms, report), ms => html`95 % of calls within ${short(ms)} ms`)
   const calls = largest(callsPerSecond) > 0 && rateChart(report, callsPerSecond, 'call')
-  const answers = p95Ms.length > 1 && chart(report, p95Ms, 'ms', times)
-  return (calls || answers) && html`<div class="charts">${[calls, answers]}</div>`
+  const times = p95Ms.length > 1 && chart(report, p95Ms, 'ms', within ?? 'Answer times: no calls lately')
+  return (calls || times) && html`<div class="charts">${[calls, times]}</div>`
 }
 
 function rateChart(report: StatusReport, points: readonly ChartPoint[], noun: string): Html {
   const last = points.at(-1)?.[1]
-  const rate = html`${short(last ?? 0)} ${noun}s a second, ${short(largest(points))} at most`
-  return chart(report, points, `${noun}s/s`, last === undefined ? 'Rate: not measured yet' : rate)
+  const rate = known(last, now => html`${short(now)} ${noun}s a second, ${short(largest(points))} at most`)
+  return chart(report, points, `${noun}s/s`, rate ?? 'Rate: not measured yet')
 }
 
 /** A value from before a gap says nothing of the present. */
@@ -44,24 +42,17 @@ function largest(points: readonly ChartPoint[]): number {
 function chart(report: StatusReport, points: readonly ChartPoint[], unit: string, finding: HtmlPart): Html {
   const { nowSeconds: to, uptimeSeconds } = report.server
   const from = to - Math.min(1_800, Math.max(300, uptimeSeconds))
-  const max = largest(points) || 1
-  const power = 10 ** Math.floor(Math.log10(max))
-  const top = [1, 2, 5, 10].map(step => step * power).find(step => step >= max) ?? max
-  // Finer than the drawing on any screen, so that whole numbers do.
-  const x = (seconds: number) => Math.round(((seconds - from) * 720) / (to - from))
-  const y = (value: number) => Math.round(158 - (value * 156) / top)
-  const runs: ChartPoint[][] = []
-  for (const point of points.filter(([at]) => at >= from && at <= to)) {
-    // Between two points further apart nothing was known, and nothing is drawn.
-    const isNear = point[0] - (runs.at(-1)?.at(-1)?.[0] ?? 0) <= report.charts.everySeconds * 2.5
-    if (isNear) runs.at(-1)?.push(point)
-    else runs.push([point])
-  }
-  const lines = runs.map(run => {
+  const top = largest(points) || 1
+  // Between two points further apart nothing was known, and nothing is drawn.
+  const isGap = (before = 0, after = to * 2) => after - before > report.charts.everySeconds * 2.5
+  const line = points.map(([at, value], index) => {
+    const begins = isGap(points[index - 1]?.[0], at)
+    const ends = isGap(at, points[index + 1]?.[0])
+    // Finer than the drawing on any screen, so that whole numbers do.
+    const [x, y] = [((at - from) * 720) / (to - from), 158 - (value * 156) / top].map(Math.round)
     // A single point is a dot, which round line ends make of no length at all.
-    return `M${run.map(([at, value]) => `${x(at)} ${y(value)}`).join('L')}${run.length === 1 ? 'h0' : ''}`
+    return `${begins ? 'M' : 'L'}${x} ${y}${begins && ends ? 'h0' : ''}`
   })
-  const areas = runs.map((run, index) => `${lines[index]}V160H${x(run[0]?.[0] ?? from)}Z`)
   const label = `${top.toLocaleString('en', { notation: 'compact' })} ${unit}`
-  return html`<figure><figcaption>${finding}</figcaption><div class="plot" aria-hidden="true"><div class="y"><span>${label}</span><span>0</span></div><svg viewBox="0 0 720 160" preserveAspectRatio="none" aria-hidden="true"><path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/></svg><div class="x"><span>${clock(from)}</span><span>${clock(to)}</span></div></div></figure>`
+  return html`<figure><figcaption>${finding}</figcaption><div class="plot" aria-hidden="true"><div class="y"><span>${label}</span><span>0</span></div><svg viewBox="0 0 720 160" preserveAspectRatio="none" aria-hidden="true"><path class="line" d="${line.join('')}"/></svg><div class="x"><span>${clock(from)}</span><span>${clock(to)}</span></div></div></figure>`
 }

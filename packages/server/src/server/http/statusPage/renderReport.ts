@@ -1,5 +1,5 @@
 import type { Html, HtmlPart } from './html.ts'
-import { bytes, clock, count, decimal, duration, html, known, list, number, short } from './html.ts'
+import { bytes, clock, count, duration, html, known, list, number, short } from './html.ts'
 import { type JudgedChain, judgeChains, judgeServer, type Tone } from './judgeChains.ts'
 import { renderCallCharts, renderChainCharts } from './renderCharts.ts'
 import type { EvmChainStatus, StatusReport } from './StatusReport.ts'
@@ -9,9 +9,10 @@ const icons = { good: 'M4 8.5l2.8 2.8L12.5 5.5', waiting: 'M8 4v4.2l2.6 1.6', ba
 
 /** Renders the heading, the chains and the callers: chains that are not in order first. */
 export function renderReport(report: StatusReport): Html {
-  const chains = judgeChains(report).map(judged => renderChain(report, judged))
-  return html`<div id="answer" class="answer">${renderAnswer(report)}</div>
-<section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}</section>
+  const chains = judgeChains(report)
+  const cards = chains.map(chain => renderChain(report, chain))
+  return html`<div id="answer" class="answer">${renderAnswer(report, chains)}</div>
+<section aria-labelledby="chains"><h2 id="chains">Chains</h2>${cards}</section>
 <section aria-labelledby="server"><h2 id="server">Server</h2><article class="card">${renderServer(report)}${renderCallCharts(report)}</article></section>`
 }
 
@@ -20,20 +21,22 @@ export function renderSilence(): Html {
   return html`${icon('bad')}<div><h1>Not reachable since <time></time></h1><p class="quiet">Showing what was known at <time></time>. The page goes on trying.</p></div>`
 }
 
-function renderAnswer(report: StatusReport): Html {
+function renderAnswer(report: StatusReport, chains: readonly JudgedChain[]): Html {
   const { nowSeconds, uptimeSeconds, version } = report.server
-  const { tone, sentence, reason, more, troubled } = judgeServer(report)
-  const updated = html`As of ${clock(nowSeconds)}. Up for ${duration(uptimeSeconds)}, version ${version}.`
-  const links = troubled?.map(
-    ({ state, label, verdict }) =>
-      html`<li><a href="#chain-${state.chainId}">${label}: ${verdict.word}</a></li>`
+  const { tone, sentence, reason } = judgeServer(report)
+  const troubled = chains.filter(chain => chain.tone !== 'good')
+  const isTroubled = chains.length > 1 && troubled.length > 0
+  const inOrder = isTroubled && `${chains.length - troubled.length} of ${chains.length} chains in order. `
+  const links = troubled.map(
+    ({ state, label, word }) => html`<li><a href="#chain-${state.chainId}">${label}: ${word}</a></li>`
   )
-  const named = links && html`<ul class="troubled" aria-label="Chains that are not in order">${links}</ul>`
-  return html`${icon(tone)}<div><h1>${sentence}</h1>${reason && html`<p class="reason">${reason}</p>`}<p class="quiet">${more && `${more} `}${updated}</p>${named}</div>`
+  // Of two, one that is not in order is easily seen.
+  const isLong = isTroubled && chains.length > 2
+  const named = isLong && html`<ul class="troubled" aria-label="Chains that are not in order">${links}</ul>`
+  return html`${icon(tone)}<div><h1>${sentence}</h1>${reason && html`<p class="reason">${reason}</p>`}<p class="quiet">${inOrder}As of ${clock(nowSeconds)}. Up for ${duration(uptimeSeconds)}, version ${version}.</p>${named}</div>`
 }
 
-function renderChain(report: StatusReport, { state, label, verdict }: JudgedChain): Html {
-  const { tone, word, reason } = verdict
+function renderChain(report: StatusReport, { state, label, tone, word, reason }: JudgedChain): Html {
   const problem = reason && html`<p class="problem">${reason}</p>`
   const content = 'label' in state ? evmFacts(state) : clusterFacts(state)
   return html`<article class="card" id="chain-${state.chainId}"><header><h3>${label}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${problem}${content}${renderChainCharts(report, state.chainId)}</article>`
@@ -47,28 +50,31 @@ function facts(values: Readonly<Record<string, HtmlPart>>): Html {
 }
 
 function evmFacts(chain: EvmChainStatus): Html {
-  const { nodes, lastReorg: reorg, integrity, backfill, waiting, indexing, percent } = chain
-  const place =
-    indexing === false ? 'another server; this one only answers' : 'another server on the same store'
+  const { phase, percent, nodes, waiting, lagSeconds = 0, lastReorg: reorg, poolAgeSeconds = 0 } = chain
+  const server =
+    chain.indexing === false ? 'another server; this one only answers' : 'another server on the same store'
+  // A silent node may be anywhere by now.
+  const lagBlocks = phase === 'stalled' || phase === 'starting' ? undefined : chain.lagBlocks
+  const lagTime = lagSeconds > 0 && `about ${duration(lagSeconds)}`
+  // The methods, too, take an older poll of the pool for none.
+  const poolTime = poolAgeSeconds > 15 && `seen ${duration(poolAgeSeconds)} ago`
   const left = known(chain.etaSeconds, seconds => `, about ${duration(seconds)} left`)
-  const bar = html`<progress max="100" value="${percent}" aria-label="First backfill of ${chain.label}"></progress>`
   return facts({
-    'First backfill': !chain.backfilled && percent !== undefined && html`${bar} ${decimal(percent)} %${left}`,
+    'First backfill': !chain.backfilled && percent !== undefined && html`${number(percent)} %${left}`,
     'Newest block': known(chain.head, number),
     'Block age': known(chain.headAgeSeconds, duration),
     'Indexed to': known(chain.indexedTo, number),
-    Finalized: known(chain.finalized, number),
-    Lag: lag(chain),
+    Lag: known(lagBlocks, blocks => list([count(blocks, 'block'), lagTime])),
     Blocks: known(chain.blocksPerSecond, rate),
     Transactions: known(chain.transactionsPerSecond, rate),
-    Pool: pool(chain),
+    Pool: known(chain.poolTransactions, pending => list([html`${number(pending)} pending`, poolTime])),
     Nodes: nodes && `${nodes.inService} of ${nodes.total} in service`,
-    'Indexed by': waiting === true && place,
+    'Indexed by': waiting === true && server,
     'Index on disk': known(chain.storeBytes, bytes) ?? false,
     'Free on disk': known(chain.freeBytes, bytes) ?? false,
     'Last reorg': reorg !== undefined && html`${count(reorg.blocks, 'block')} at ${clock(reorg.atSeconds)}`,
-    Damaged: known(integrity?.damaged || undefined, number) ?? false,
-    Backfill: known(backfill, ({ blocksLeft }) => html`${count(blocksLeft, 'block')} to go`) ?? false
+    Damaged: known(chain.integrity?.damaged || undefined, number) ?? false,
+    Backfill: known(chain.backfill, ({ blocksLeft }) => html`${count(blocksLeft, 'block')} to go`) ?? false
   })
 }
 
@@ -93,24 +99,6 @@ function renderServer({ server }: StatusReport): Html {
 
 function rate(perSecond: number): Html {
   return html`${short(perSecond)} a second`
-}
-
-function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus): HtmlPart {
-  // The node has not answered lately: how far it is by now is not known.
-  if (lagBlocks === undefined || phase === 'stalled' || phase === 'starting') return undefined
-  const time = Boolean(lagSeconds) && `about ${duration(lagSeconds ?? 0)}`
-  return lagBlocks === 0 ? 'none' : list([count(lagBlocks, 'block'), time])
-}
-
-function pool({ poolCovered, poolAgeSeconds, poolTransactions }: EvmChainStatus): HtmlPart {
-  if (poolAgeSeconds === undefined) return 'not seen yet'
-  const pending = known(poolTransactions, transactions => html`${number(transactions)} pending`)
-  // The methods, too, take an older poll of the pool for none.
-  return list([
-    pending ?? 'seen',
-    !poolCovered && 'not complete',
-    poolAgeSeconds > 15 && `seen ${duration(poolAgeSeconds)} ago`
-  ])
 }
 
 function icon(tone: Tone): Html {
