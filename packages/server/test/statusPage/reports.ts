@@ -65,6 +65,7 @@ export function reportOf(
       ],
       refusals: { UNAUTHENTICATED: 14, OVERLOADED: 2 },
       memory: { rssBytes: 231_000_000, heapUsedBytes: 84_000_000 },
+      eventLoopDelay: { p99Ms: 21, maxMs: 34 },
       ...server
     },
     evm,

@@ -30,8 +30,12 @@ export interface StatusReport {
     /** Requests refused before they became a call, since the start, by reason. */
     readonly refusals: Readonly<Record<string, number>>
     readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number }
+    /** Delay of timers since the last sample; absent before the first. */
+    readonly eventLoopDelay?: { readonly p99Ms: number; readonly maxMs: number }
   }
+  /** Every EVM chain, in the order of the configuration. */
   readonly evm: readonly EvmChainStatus[]
+  /** Every Solana cluster, likewise. */
   readonly solana: readonly SolanaState[]
   /** The last half hour, a point every `everySeconds` at most, oldest first. */
   readonly charts: {

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { ChainState } from '../../../model/sync.ts'
 import type { IndexFigures, NodeFigures, ServerFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
@@ -26,7 +27,6 @@ interface Values {
 }
 
 type Series = readonly Values[]
-
 interface Sample {
   /** By chain id, and those of the callers. */
   readonly values: ReadonlyMap<number | 'callers', Values>
@@ -43,7 +43,8 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
     { values: new Map([['callers', { atMs: startedMs, total: 0 }]]), calls: new Map() }
   ]
   let timer: NodeJS.Timeout | undefined
-
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+  let eventLoopDelay: StatusReport['server']['eventLoopDelay']
   const seriesOf = (key: number | 'callers') => samples.flatMap(({ values }) => values.get(key) ?? [])
 
   function measure(): Sample {
@@ -66,6 +67,8 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
   function sample(): void {
     samples.push(measure())
     if (samples.length > Math.ceil(1_800_000 / everyMs)) samples.shift()
+    if (timer) eventLoopDelay = { p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max) }
+    delay.reset()
   }
 
   function report(): StatusReport {
@@ -88,7 +91,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
         calls: reportCalls(calls, samples.slice(-1 - Math.ceil(300_000 / everyMs))[0]?.calls),
         refusals: Object.fromEntries(counts.refusals),
         memory: { rssBytes, heapUsedBytes },
-        ...present({ callsPerSecond: values.get('callers')?.callsPerSecond })
+        ...present({ callsPerSecond: values.get('callers')?.callsPerSecond, eventLoopDelay })
       },
       evm: states.map((state, index) => {
         const { chainId, stalledSinceMs } = state
@@ -127,9 +130,13 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000) {
     start() {
       // So that rates are known soon after the start.
       sample()
+      delay.enable()
       timer = setInterval(sample, everyMs).unref()
     },
-    stop: () => clearInterval(timer)
+    stop() {
+      clearInterval(timer)
+      delay.disable()
+    }
   }
 }
 
@@ -204,5 +211,6 @@ function durationsOf(calls: Sample['calls'] = new Map()): readonly number[] {
   return first.map((value, index) => value + sum(others.map(other => other[index] ?? 0))).slice(1)
 }
 
+const toMs = (nanoseconds: number) => Math.round(nanoseconds / 1e6)
 const minus = (to: readonly number[], from: readonly number[]) => to.map((value, i) => value - (from[i] ?? 0))
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)

@@ -35,7 +35,6 @@ export function judgeChains({ evm, solana }: StatusReport): readonly JudgedChain
 }
 
 type Judgement = readonly [tone: Tone, word: string, predicate: HtmlPart, reason?: string | undefined]
-
 /** Judges one EVM chain by what is most pressing. */
 function judgeEvmChain(chain: EvmChainStatus): Judgement {
   const { phase, rollingBackTo, lagBlocks, headBelowIndexBlocks: below, problem, freeBytes } = chain

@@ -51,12 +51,10 @@ function facts(values: Readonly<Record<string, HtmlPart>>): Html {
 
 function evmFacts(chain: EvmChainStatus): Html {
   const { phase, percent, nodes, waiting, lagSeconds = 0, lastReorg: reorg, poolAgeSeconds = 0 } = chain
-  const server =
-    chain.indexing === false ? 'another server; this one only answers' : 'another server on the same store'
+  const server = `another server${chain.indexing === false ? '; this one only answers' : ' on the same store'}`
   // A silent node may be anywhere by now.
   const lagBlocks = phase === 'stalled' || phase === 'starting' ? undefined : chain.lagBlocks
   const lagTime = lagSeconds > 0 && `about ${duration(lagSeconds)}`
-  // The methods, too, take an older poll of the pool for none.
   const poolTime = poolAgeSeconds > 15 && `seen ${duration(poolAgeSeconds)} ago`
   const left = known(chain.etaSeconds, seconds => `, about ${duration(seconds)} left`)
   return facts({
