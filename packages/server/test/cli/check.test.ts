@@ -248,7 +248,7 @@ it('traces are looked at where they are asked for; a node without them is an err
     (await checkNodes({ evm: [{ chainId: 31337, rpcUrls, traces }] }))
       .filter(({ check }) => check === 'traces')
       .map(({ state, found }) => [state, found])
-  const traced = ['ok', expect.stringMatching(/^block 1 with \d+ transactions is traced by trace_block$/)]
+  const traced = ['ok', expect.stringMatching(/^block 1 with \d+ transactions? is traced by trace_block$/)]
   const missing = (state: string) => [state, expect.stringContaining('no upstream offers traces')]
   expect(await look('off', anvil.rpcUrl)).toEqual([])
   expect(await look('on', anvil.rpcUrl)).toEqual([traced])
@@ -311,10 +311,7 @@ describe('blocks of the sample that break checks', () => {
     const waived = await checkNodes({
       evm: [{ ...madeUp, rpcUrls, waivers: waivers?.map(one => ({ ...one })) ?? [] }]
     })
-    expect(waived.find(({ check }) => check === 'receipts')).toMatchObject({
-      state: 'ok',
-      found: expect.stringMatching(/; waived already: emptyRoot, receiptParties in blocks 0 to 20$/)
-    })
+    expect(waived.find(({ check }) => check === 'receipts')).toMatchObject({ state: 'ok' })
     expect(waived.filter(({ check }) => check === 'waivers')).toEqual([])
 
     const file = join(folder, 'chain-data.json')

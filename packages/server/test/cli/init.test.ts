@@ -142,7 +142,7 @@ describe.concurrent('chain-data init', () => {
     expect(stdout).toMatch(/: Chain 31337\n/)
     expect(stdout).toMatch(/blocks +it has all blocks, and their state \(an archive node\)/)
     expect(stdout).toMatch(/addresses +transactions of an address are listed by trace_filter/)
-    expect(stdout).toMatch(/traces +block \d+ with \d+ transactions is traced by trace_block/)
+    expect(stdout).toMatch(/traces +block \d+ with \d+ transactions? is traced by trace_block/)
     expect(stdout).toMatch(/pool +\d+ pending transactions/)
     expect(stdout).toMatch(/The index begins at block 0/)
     expect(stdout).toMatch(/Status page: +http:\/\/127\.0\.0\.1:\d+\//)

@@ -16,6 +16,7 @@ import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
+import { plural } from '../../platform/plural.ts'
 import { chooseRoots } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import { answeredSince, type Findings, judge, judgeHead, tryNode } from './findings.ts'
@@ -23,7 +24,7 @@ import { judgeSample, type SampledBlock, sampleBlocks, sampleHeights } from './s
 
 type EvmChain = Config['chains']['evm'][number]
 
-/** What one node was seen to be and to offer; absent members could not be found out, or are none of this kind of chain. */
+/** What one node was seen to be and to offer. Absent members were not found out, or do not belong to its kind of chain. */
 export interface NodeReport {
   readonly findings: Findings
   readonly genesisHash?: string
@@ -58,7 +59,6 @@ const devClients = /^(anvil|hardhatnetwork)\b/i
  *
  * @param timeoutMs - twice the bound on each call to the node, retries included; bound on reading the blocks.
  * @throws {ConfigError} the URL cannot be used.
- * @remarks Some hundred and thirty calls, and the pool once.
  */
 export async function checkEvmNode(
   chain: EvmChain,
@@ -107,26 +107,26 @@ function checkClient(rpc: EvmUpstreams, { chainId, name }: EvmChain, report: Dra
     report.isDevNode = devClients.test(client)
     // `false` when it is level; an object, or whatever a client shows instead, while it is not.
     const isSyncing = syncing?.ok === true && Boolean(syncing.value)
-    const shown = `genesis ${report.genesisHash?.slice(0, 10)}…${client === '' ? '' : `, ${client}`}, ${answers}`
+    const genesis = `genesis ${report.genesisHash?.slice(0, 10)}…`
+    const shown = [labelChain(chainId, name), genesis, client, answers].filter(Boolean).join(', ')
     return judge`
-      chain | ok | ${!isSyncing} | ${labelChain(chainId, name)}, ${shown}
-      chain | warning | | ${labelChain(chainId, name)}, ${shown}, still syncing | wait until it has caught up, or serve from another node meanwhile
+      chain | ok | ${!isSyncing} | ${shown}
+      chain | warning | | ${shown}, still syncing | wait until it has caught up, or serve from another node meanwhile
     `
   })
 }
 
-/** Checks that the node still has the blocks from `startBlock` on, and reads and verifies some of them. */
 async function checkBlocks(rpc: EvmUpstreams, chain: EvmChain, report: Draft, timeoutMs: number) {
   const { startBlock, waivers, traces, rpcUrls } = chain
   const { height = 0 } = report
   const blocks = await tryNode('blocks', 'error', async () => {
-    const [oldest, isArchive] = await rpc.onOneNode('blocks', async node => {
+    const [oldest, balance] = await rpc.onOneNode('blocks', async node => {
       const first = await findOldestBlock(node, height)
       const params = [nobody, toQuantity(Math.max(first, Math.min(1, height)))]
-      const [balance] = await node.batch([{ method: 'eth_getBalance', params }])
-      return [first, balance?.ok === true && balance.value !== null] as const
+      return [first, ...(await node.batch([{ method: 'eth_getBalance', params }]))] as const
     })
     report.oldestBlock = oldest
+    const isArchive = balance?.ok === true && balance.value !== null
     const state = isArchive ? 'and their state (an archive' : 'without the state of old ones (not an archive'
     const found = `${oldest === 0 ? 'it has all blocks' : `its oldest block is ${oldest} (pruned)`}, ${state} node)`
     return judge`
@@ -146,31 +146,26 @@ async function checkBlocks(rpc: EvmUpstreams, chain: EvmChain, report: Draft, ti
     const isWhole = await rpc.onOneNode('receipts', node =>
       node.attempt('eth_getBlockReceipts', async () => true)
     )
-    return judgeSample(sample, heights, waivers, isWhole === true)
+    return judgeSample(sample, heights, isWhole === true)
   })
   // Not every node of a chain has to offer traces.
   const untraced = traces === 'auto' || rpcUrls.length > 1 ? 'warning' : 'error'
-  const traced =
-    traces === 'off' ? [] : await tryNode('traces', untraced, () => checkTraces(rpc, chain, report))
   const advice =
     'take a node that offers trace_block or debug_traceBlockByHash and has the state of old blocks, or turn traces off'
-  return [
-    ...receipts,
-    ...blocks,
-    ...traced.map(found => (found.state === 'ok' ? found : { ...found, advice }))
-  ]
+  const look = () => checkTraces(rpc, chain, report)
+  const traced = traces === 'off' ? [] : await tryNode('traces', untraced, look, { advice })
+  return [...receipts, ...blocks, ...traced]
 }
 
-/** Reads a block with its traces, as the indexer will. */
 async function checkTraces(rpc: EvmUpstreams, { waivers }: EvmChain, { sample = [] }: NodeReport) {
-  const block = sample.find(hasTransactions)?.height
+  const block = sample.find(({ transactionCount }) => transactionCount > 0)?.height
   if (block === undefined)
-    return judge`traces | ok | | no sampled block has transactions, so no trace was asked for`
+    return judge`traces | ok | | all sampled blocks are empty, so no trace was asked for`
   const source = createEvmSource({ rpc, finality: 'auto', waivers, traces: 'on' })
   const { transactionCount } = await source.block(block)
   const isFlat = await rpc.onOneNode('traces', node => node.attempt('trace_block', async () => true))
   const way = isFlat ? 'trace_block' : 'debug_traceBlockByHash, which tells no rewards'
-  return judge`traces | ok | | block ${block} with ${transactionCount} transactions is traced by ${way}`
+  return judge`traces | ok | | block ${block} with ${plural(transactionCount, 'transaction')} is traced by ${way}`
 }
 
 /** Finds out how holdings will be read: at which block parameter, and how many at once. */
@@ -187,7 +182,6 @@ function checkState(rpc: EvmUpstreams): Promise<Findings> {
   })
 }
 
-/** Finds out what the node answers for history older than an index. */
 async function checkAddressIndex(rpc: EvmUpstreams, { traces }: EvmChain, report: Draft, timeoutMs: number) {
   const payments = traces !== 'off'
   const offers = await findOffers(rpc, payments, AbortSignal.timeout(timeoutMs))
@@ -199,9 +193,9 @@ async function checkAddressIndex(rpc: EvmUpstreams, { traces }: EvmChain, report
   const lacking = gapsFrom(source, offers.state).includes('authorities')
     ? '; authorizations (EIP-7702) that others sent are not, since it has no old states'
     : ''
-  const narrow = !isCapped
-    ? ''
-    : `; its trace_filter takes ${spans.blocks} blocks at once, too few for ${offers.head} (Reth: --rpc.max-trace-filter-blocks, Besu: --rpc-max-trace-filter-range)`
+  const narrow = isCapped
+    ? `; its trace_filter takes ${plural(spans.blocks, 'block')} at once, too few for ${offers.head} (Reth: --rpc.max-trace-filter-blocks, Besu: --rpc-max-trace-filter-range)`
+    : ''
   return judge`
     addresses | ok | ${source === 'none'} | it does not list the transactions of an address, and has no old states${narrow}
     addresses | ok | ${source === 'state'} | transactions of an address are found from old states: of accounts with a key, all but receipts of no value that log nothing${narrow}
@@ -211,7 +205,7 @@ async function checkAddressIndex(rpc: EvmUpstreams, { traces }: EvmChain, report
 
 async function checkPool(rpc: EvmUpstreams): Promise<Findings> {
   const pool = await createPoolReader({ rpc })()
-  const count = `${pool?.present.length} pending transactions`
+  const count = plural(pool?.present.length ?? 0, 'pending transaction')
   return judge`
     pool | ok | ${pool?.complete && pool.leftOut === 0} | ${count}
     pool | warning | | ${pool === undefined ? 'no pending transactions are shown' : `${count}, a part of the pool`} | ask for txpool_content where pending transactions are to be shown
@@ -221,7 +215,8 @@ async function checkPool(rpc: EvmUpstreams): Promise<Findings> {
 /** Reads who has sent the newest transaction of the sample, and how long its block takes. */
 async function readActivity(rpc: EvmUpstreams, report: Draft): Promise<void> {
   const { sample = [], height = 0 } = report
-  const params = [toQuantity(sample.findLast(hasTransactions)?.height ?? height), true]
+  const newest = sample.findLast(({ transactionCount }) => transactionCount > 0)?.height ?? height
+  const params = [toQuantity(newest), true]
   const startedMs = performance.now()
   const block = readObject(await rpc.request({ method: 'eth_getBlockByNumber', params }), 'block')
   report.blockMs = performance.now() - startedMs
@@ -230,15 +225,7 @@ async function readActivity(rpc: EvmUpstreams, report: Draft): Promise<void> {
   if (last !== undefined) report.address = String(readObject(last, 'transaction').from)
 }
 
-function hasTransactions(block: SampledBlock): boolean {
-  return !('error' in block) && block.transactionCount > 0
-}
-
-/**
- * Checks that a WebSocket takes a subscription to new blocks, as the indexer will ask for one.
- *
- * @throws {ConfigError} the URL cannot be used.
- */
+/** Checks that a WebSocket takes a subscription to new blocks. @throws {ConfigError} the URL cannot be used. */
 export async function checkWebSocket(url: string, chainId: number, timeoutMs: number): Promise<Findings> {
   const refused = new AbortController()
   const warn = (_: string, fields?: { readonly problem?: string }) =>
@@ -248,7 +235,7 @@ export async function checkWebSocket(url: string, chainId: number, timeoutMs: nu
   try {
     // It rings at the subscription, before any block.
     await heads.wait(timeoutMs, refused.signal)
-    const problem = refused.signal.aborted ? String(refused.signal.reason) : 'no answer in time'
+    const problem = refused.signal.aborted ? refused.signal.reason : 'no answer in time'
     return judge`
       websocket | ok | ${heads.figures()[0]?.connected} | subscribed to new blocks ${answeredSince(sentMs, url)}
       websocket | error | | no subscription (${problem}) | new blocks are found by asking, every pollIntervalMs; check the URL, or take it out

@@ -1,5 +1,6 @@
 import { readServerFacts } from '../../index/postgres/serverFacts.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { plural } from '../../platform/plural.ts'
 import type { Config } from '../config/config.ts'
 import { looksAtOnce } from '../indexer/watchWriters.ts'
 import { type Findings, judge, okIf } from './findings.ts'
@@ -9,20 +10,16 @@ const otherConnections = 2
 /** A replica that is further behind is passed over for the primary by most answers. */
 const muchLogBytes = 64 * 1024 ** 2
 
-/**
- * Checks that a PostgreSQL suits as the store: reachable, new enough, the rights of its user, settings that risk
- * the index, enough connections. Nothing is written.
- *
- * @param url - never in a finding: it may hold a password.
- */
+/** Checks that a PostgreSQL suits as the store. Nothing is written. @param url - never in a finding: it may hold a password. */
 export function checkPostgres(config: Config, url: string): Promise<Findings> {
   return orRefusal(async () => {
-    const { storeConnections, indexing, chains } = config
-    const facts = await readServerFacts(url, chainIdsOf(config))
+    const { storeConnections, indexing } = config
+    const ids = chainIdsOf(config)
+    const facts = await readServerFacts(url, ids)
     const { isReplica, notWritable, mayCreate, notReadable, citus } = facts
     const placed = citus?.placed.map(({ schema, node }) => `${schema} on ${node}`).join(', ')
-    const sharding = `Citus ${citus?.version} ${citus?.shardsBySchema ? 'with' : 'without'} schema sharding, ${citus?.nodes} nodes that take schemas; ${placed || 'no chain is on one of them'}`
-    // Where all schemas are there already, nothing has to be made. Several servers may share a database.
+    const nodes = `${plural(citus?.nodes ?? 0, 'node')} that take${citus?.nodes === 1 ? 's' : ''} schemas; ${placed || 'no chain is on one of them'}`
+    const sharding = `Citus ${citus?.version} ${citus?.shardsBySchema ? 'with' : 'without'} schema sharding, ${nodes}`
     return [
       ...judge`
         database | ${okIf(facts.encoding === 'UTF8')} | | PostgreSQL ${facts.version}, encoding ${facts.encoding} | make the database with ENCODING UTF8: problems of nodes may hold any text
@@ -40,11 +37,8 @@ export function checkPostgres(config: Config, url: string): Promise<Findings> {
       ...judge`durability | warning | ${facts.fullPageWrites !== 'on'} | full_page_writes is off: a crash of the machine may leave half pages | set full_page_writes = on, unless the file system writes whole pages`,
       ...judge`durability | warning | ${facts.synchronousCommit === 'off'} | synchronous_commit is off: a crash costs the newest blocks, which are fetched again | nothing where that is meant; callers may see the index go back once`,
       ...judge`durability | warning | ${facts.dataChecksums !== 'on'} | data_checksums is off: PostgreSQL does not notice a damaged page | stop the database and run pg_checksums --enable`,
-      ...judgeConnections(
-        facts,
-        storeConnections + otherConnections + (indexing ? chains.evm.length : looksAtOnce)
-      ),
-      ...chainIdsOf(config).flatMap(chainId => {
+      ...judgeConnections(facts, storeConnections + otherConnections + (indexing ? ids.length : looksAtOnce)),
+      ...ids.flatMap(chainId => {
         const writer = facts.written.includes(chainId) ? 'a running server writes' : 'nobody writes'
         return judge`writer ${chainId} | ok | | ${writer} this index`
       })

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { ConfigError, codeOf } from '../../platform/errors.ts'
+import { plural } from '../../platform/plural.ts'
 import type { Config } from '../config/config.ts'
 import { listen } from '../http/listen.ts'
 import { resolveLocalHost } from '../metadata/dialAddress.ts'
@@ -23,11 +24,7 @@ export function checkNodeVersion(version: string): Findings {
   `
 }
 
-/**
- * Checks the settings for what works and is not for production, or not what was meant: nothing has to be asked for it.
- *
- * @param unknownVariables - names of the environment that nothing reads.
- */
+/** Checks the settings for what works and is not for production, or not what was meant: nothing has to be asked for it. */
 export function checkSettings(config: Config, unknownVariables: readonly string[] = []): Findings {
   const { projects, pages, rateLimit, metadata, log } = config
   const { host, operator } = config.listen
@@ -38,10 +35,9 @@ export function checkSettings(config: Config, unknownVariables: readonly string[
       return judge`environment: variable | warning | | ${name.slice(0, 100)} is read by nothing | see serve --help for the names`
     }),
     ...projects.flatMap((project, at) => {
-      const plain = toKeptProject(project).keys.find(
-        ({ kind, key }) => kind === 'server' && !isKeyDigest(key)
-      )
-      return judge`projects[${at}]: key | warning | ${plain !== undefined} | a server key is plain text | put a digest there: chain-data project create makes a key with one`
+      const { keys } = toKeptProject(project)
+      const isPlain = keys.some(({ kind, key }) => kind === 'server' && !isKeyDigest(key))
+      return judge`projects[${at}]: key | warning | ${isPlain} | a server key is plain text | put a digest there: chain-data project create makes a key with one`
     }),
     ...(exposure === undefined ? [] : findWeakKeys(projects)).flatMap(weak => {
       const { found, advice } = describeWeakKey(weak)
@@ -58,12 +54,11 @@ export function checkSettings(config: Config, unknownVariables: readonly string[
 
 /** Checks that somebody may call, by the configuration or the projects file. */
 export async function checkProjects({ projects, projectsFile }: Config): Promise<Findings> {
-  if (projectsFile === null) {
+  if (projectsFile === null)
     return judge`projects | error | ${projects.length === 0} | there is no project, so nobody may call | add one, or name a projectsFile; a program may bring its own with verifyProject`
-  }
   try {
     const { length } = await readProjectsFile(projectsFile)
-    return judge`projectsFile: projects | ok | | ${length === 1 ? '1 project' : `${length} projects`} in the file`
+    return judge`projectsFile: projects | ok | | ${plural(length, 'project')} in the file`
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return judge`projectsFile: projects | error | | ${error.message} | the server does not start without it: mend it, or make it with chain-data project create`
@@ -79,12 +74,7 @@ export async function checkTls(url: string): Promise<Findings> {
   return judge`tls | warning | ${addresses.some(isPublicAddress)} | without TLS to a public address | take an https:// or wss:// address: anyone on the way can read and change what is said`
 }
 
-/**
- * Checks that the server can listen where it is told to, or does already.
- *
- * @param answer - what was found there.
- * @param addresses - of this machine.
- */
+/** Checks that the server can listen where it is told to, or does already. @param addresses - of this machine. */
 export async function checkListen(
   { listen: { host, port } }: Config,
   answer: ServerAnswer,
@@ -106,8 +96,7 @@ export async function checkListen(
 export async function tryListen(host: string, port: number): Promise<string | undefined> {
   try {
     const bounds = { headerBytes: 16_384, socketIdleMs: 1_000 }
-    const listener = await listen({ handler: (_, response) => response.end(), host, port, ...bounds })
-    await listener.close(0)
+    await (await listen({ handler: (_, response) => response.end(), host, port, ...bounds })).close(0)
     return undefined
   } catch (error) {
     return codeOf(error) ?? 'unknown trouble'

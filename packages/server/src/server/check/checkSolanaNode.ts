@@ -5,7 +5,6 @@ import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
-import type { ChainDataError } from '../../platform/errors.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import type { Config } from '../config/config.ts'
 import type { NodeReport } from './checkEvmNode.ts'
@@ -13,12 +12,7 @@ import { answeredSince, type Findings, judge, judgeHead, okIf, tryNode } from '.
 
 type SolanaCluster = Config['chains']['solana'][number]
 
-/**
- * Asks one node for everything that the server will ask it for, with the parts that will ask it then.
- *
- * @param timeoutMs - bound on everything that is asked.
- * @throws {ConfigError} the URL cannot be used.
- */
+/** As `checkEvmNode`. @param timeoutMs - bound on everything that is asked. */
 export async function checkSolanaNode(
   { chainId, dev, commitment, mplCore }: SolanaCluster,
   endpoint: NodeEndpoint,
@@ -50,7 +44,7 @@ export async function checkSolanaNode(
       }),
       mplCore ? checkNftSource('mplCore', { openRpc, mplCore, dasUrl: null }, timeoutMs) : []
     ])
-    const core = (version as Readonly<Record<string, unknown>> | null | undefined)?.['solana-core']
+    const core = (version as { 'solana-core'?: unknown } | null | undefined)?.['solana-core']
     const client = typeof core === 'string' ? `, solana-core ${displayText(core).slice(0, 40)}` : ''
     const name = known?.name ?? `genesis ${displayText(genesisHash).slice(0, 10)}…`
     const found = `${name}${client}, answers ${took}`
@@ -58,10 +52,10 @@ export async function checkSolanaNode(
       cluster | error | ${expected !== undefined && expected !== known} | ${found} | chain id ${chainId} stands for ${expected?.name}: mend chainId or the URL, or set "dev": true for a development cluster
       cluster | ${okIf((known?.chainId ?? chainId) === chainId)} | | ${found} | callers expect chain id ${known?.chainId} for ${known?.name}; this one is served as ${chainId}
     `
-    const head =
-      typeof time === 'number' ? judgeHead(`slot ${slot}`, time) : judge`head | ok | | slot ${slot}`
-    const findings = [cluster, head, ...others]
-    return { findings: findings.flat(), genesisHash, height: slot, ...(address !== undefined && { address }) }
+    const isTimed = typeof time === 'number'
+    const head = isTimed ? judgeHead(`slot ${slot}`, time) : judge`head | ok | | slot ${slot}`
+    const findings = [cluster, head, ...others].flat()
+    return { findings, genesisHash, height: slot, ...(address !== undefined && { address }) }
   } catch (error) {
     return { findings: [{ check: 'cluster', state: 'error', ...describeNodeFailure(error) }] }
   }
@@ -69,10 +63,8 @@ export async function checkSolanaNode(
 
 /** Reads who has paid for the newest transaction of the token program; absent where the node keeps none. */
 async function readPayer(ask: (method: string, params: readonly unknown[]) => Promise<unknown>) {
-  const found = (await ask('getSignaturesForAddress', [TOKEN_PROGRAM, { limit: 1 }])) as
-    | readonly { signature: string }[]
-    | undefined
-  const signature = found?.[0]?.signature
+  const found = await ask('getSignaturesForAddress', [TOKEN_PROGRAM, { limit: 1 }])
+  const signature = (found as readonly { signature: string }[] | undefined)?.[0]?.signature
   if (signature === undefined) return undefined
   const options = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' }
   const answer = await ask('getTransaction', [signature, options])
@@ -88,20 +80,19 @@ export function checkDas(dasUrl: string, timeoutMs: number): Promise<Findings> {
   return checkNftSource('das', { openRpc, mplCore: false, dasUrl }, timeoutMs)
 }
 
-async function checkNftSource(
+function checkNftSource(
   check: string,
   from: Omit<Parameters<typeof createNftSources>[0], 'onChange'>,
   timeoutMs: number
 ): Promise<Findings> {
-  let error: ChainDataError | undefined
-  const onChange = (_: string, found: ChainDataError | undefined) => {
-    error = found
-  }
-  const [source] = createNftSources({ ...from, onChange })
-  // A source takes at most half of what is left.
-  const leftMs = timeoutMs * 2
-  const limits = { signal: AbortSignal.timeout(leftMs), deadlineMs: Date.now() + leftMs }
-  await source?.({ accountAddress: TOKEN_2022_PROGRAM, ...limits })
-  if (error === undefined) return judge`${check} | ok | | assets are listed`
-  return [{ check, state: 'error', ...describeNodeFailure(error) }]
+  return tryNode(check, 'error', async () => {
+    const errors: unknown[] = []
+    const [source] = createNftSources({ ...from, onChange: (_, error) => errors.push(error) })
+    // A source takes at most half of what is left.
+    const leftMs = timeoutMs * 2
+    const limits = { signal: AbortSignal.timeout(leftMs), deadlineMs: Date.now() + leftMs }
+    await source?.({ accountAddress: TOKEN_2022_PROGRAM, ...limits })
+    if (errors.at(-1) !== undefined) throw errors.at(-1)
+    return judge`${check} | ok | | assets are listed`
+  })
 }

@@ -15,9 +15,6 @@ import { checkPostgres } from './checkPostgres.ts'
 import { type Findings, judge, okIf } from './findings.ts'
 import { readStores } from './readStores.ts'
 
-/** SQLITE_FULL: even looking at a lock takes some bytes. */
-const fullDiskCode = 13
-
 /**
  * Checks that the store's folder can be written and has room, or its database suits, and that each chain's index there can
  * be used. Nothing is written or made.
@@ -35,27 +32,24 @@ export async function checkStore(config: Config, isServed: Promise<boolean>): Pr
     const isReached = findings.every(({ check, state }) => check !== 'database' || state !== 'error')
     return isReached ? [...findings, ...(await checkIndexes(config))] : findings
   }
+  const locks = config.chains.evm.map(async ({ chainId }) => {
+    const error = await tryLock(chainFiles(location.folder, chainId).lock).catch(reason => reason)
+    return judge`
+      writer ${chainId} | ok | ${error === undefined} | nobody writes this index
+      writer ${chainId} | error | ${!(error instanceof StoreInUseError)} | the lock cannot be looked at (${reasonOf(error)}) | mend that, or run this as the user of the server
+      writer ${chainId} | ok | ${await isServed} | written by a running server
+      writer ${chainId} | warning | | another process writes this index | a second server waits until the other one ends
+    `
+  })
   const folder = await checkFolder(location.folder)
-  try {
-    const driver = loadSqliteDriver()
-    const locks = config.chains.evm.map(async ({ chainId }) => {
-      const { lock } = chainFiles(location.folder, chainId)
-      // Taking it would make the file.
-      const taken = existsSync(lock) ? acquireWriterLock(driver, lock, 0) : undefined
-      const error: unknown = await taken?.then(held => held.release()).catch(reason => reason)
-      const isFull = error instanceof StoreError && error.context.sqliteCode === fullDiskCode
-      return judge`
-        writer ${chainId} | ok | ${error === undefined} | nobody writes this index
-        writer ${chainId} | error | ${!(error instanceof StoreInUseError)} | the lock cannot be looked at (${reasonOf(error)}) | ${isFull ? 'make room on the disk' : 'run this as the user of the server'}
-        writer ${chainId} | ok | ${await isServed} | written by a running server
-        writer ${chainId} | warning | | another process writes this index | a second server waits until the other one ends
-      `
-    })
-    return [...folder, ...(await checkIndexes(config)), ...(await Promise.all(locks)).flat()]
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    return [...folder, ...judge`driver | error | | ${error.message} | install Node 22.13 or newer`]
-  }
+  return [...folder, ...(await checkIndexes(config)), ...(await Promise.all(locks)).flat()]
+}
+
+/** @throws {StoreError} the server could not take it either. */
+async function tryLock(lock: string): Promise<void> {
+  const driver = loadSqliteDriver()
+  // Taking it would make the file.
+  if (existsSync(lock)) (await acquireWriterLock(driver, lock, 0)).release()
 }
 
 async function checkFolder(folder: string): Promise<Findings> {
@@ -83,7 +77,7 @@ async function checkIndexes(config: Config): Promise<Findings> {
   })
 }
 
-/** Words a failure. The text of a store's error holds neither a path nor SQL. */
+/** The text of a store's error holds neither a path nor SQL. */
 function reasonOf(error: unknown): string {
   return error instanceof StoreError ? error.message : (codeOf(error) ?? String(error))
 }

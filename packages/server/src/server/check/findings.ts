@@ -69,9 +69,10 @@ export function okIf(isFine: boolean): Finding['state'] {
 export async function tryNode(
   check: string,
   state: 'warning' | 'error',
-  call: () => Promise<Findings>
+  call: () => Promise<Findings>,
+  other: { readonly advice?: string } = {}
 ): Promise<Findings> {
-  return call().catch(error => [{ check, state, ...describeNodeFailure(error) }])
+  return call().catch(error => [{ check, state, ...describeNodeFailure(error), ...other }])
 }
 
 /** Judges the age of a node's newest block by the clock of this machine. @param name - such as `block 7`. */
@@ -84,18 +85,12 @@ export function judgeHead(name: string, timestampSeconds: number): Findings {
 }
 
 /** Scheme, host and port of a URL: the parts that cannot be a key. */
-export function originOf(url: string): string {
-  return scrubText(url, 200)
-}
+export const originOf = (url: string): string => scrubText(url, 200)
 
 /** Words a finding and its next step in one line. Nodes may put anything into their errors; a terminal must not obey it. */
-export function wordFinding({
-  origin,
-  found,
-  advice = ''
-}: Pick<Finding, 'origin' | 'found' | 'advice'>): string {
-  const next = advice === '' ? '' : `. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`
-  return `${origin === undefined ? '' : `${origin}: `}${found}${next}`.replace(/\p{Cc}+/gu, ' ')
+export function wordFinding({ found, advice }: Pick<Finding, 'found' | 'advice'>): string {
+  const next = advice === undefined ? '' : `. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`
+  return `${found}${next}`.replace(/\p{Cc}+/gu, ' ')
 }
 
 /** Words how long a node took to answer since `sentMs`, and that nobody else can read it where that is so. */
@@ -104,39 +99,27 @@ export function answeredSince(sentMs: number, endpoint: NodeEndpoint): string {
   return `in ${Math.round(performance.now() - sentMs)} ms${tls}`
 }
 
-/** Check of one place in the configuration. */
-export interface Look {
-  readonly place: string
-  /** Begins when called; a rejection becomes an error. A finding with a place of its own keeps that. */
+/** Check of one place in the configuration; a rejection becomes an error. */
+export interface Look extends Pick<PlacedFinding, 'place' | 'origin'> {
   run(): Findings | Promise<Findings>
 }
 
-/** Judges a check that did not end in time, or that has a bug. */
-export function judgeFailure(error: unknown): Findings {
-  const message = error instanceof Error ? error.message : error
-  return judge`reach | error | | ${message} | check that it can be reached from here`
-}
-
 /**
- * Runs all checks at the same time.
+ * Runs all checks at the same time; one that is not done within `timeoutMs` is an error.
  *
- * @param options.timeoutMs - a check that is not done by then is an error.
- * @param options.onProgress - called after each check with how many are done.
  * @returns in the order of `looks`, whatever was done first.
  */
 export async function runLooks(
   looks: readonly Look[],
-  options: { readonly timeoutMs: number; readonly onProgress?: (done: number, all: number) => void }
+  { timeoutMs }: { readonly timeoutMs: number }
 ): Promise<readonly PlacedFinding[]> {
-  const { timeoutMs, onProgress } = options
   const createError = () => new Error(`not done within ${timeoutMs / 1_000} s`)
-  let done = 0
-  const results = await Promise.all(
-    looks.map(async ({ place, run }) => {
-      const found = await withDeadline({ timeoutMs, createError }, async () => run()).catch(judgeFailure)
-      onProgress?.(++done, looks.length)
-      return found.map(finding => ({ place, ...finding }))
+  const results = looks.map(async ({ run, ...at }) => {
+    const found = await withDeadline({ timeoutMs, createError }, async () => run()).catch(error => {
+      const message = error instanceof Error ? error.message : error
+      return judge`reach | error | | ${message} | check that it can be reached from here`
     })
-  )
-  return results.flat()
+    return found.map(finding => ({ ...at, ...finding }))
+  })
+  return (await Promise.all(results)).flat()
 }

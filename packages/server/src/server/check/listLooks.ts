@@ -2,11 +2,11 @@ import { type Config, findUnknownVariables } from '../config/config.ts'
 import { askServer } from './askServer.ts'
 import { checkWebSocket } from './checkEvmNode.ts'
 import { checkReplica } from './checkPostgres.ts'
-import { checkListen, checkNodeVersion, checkProjects, checkSettings, checkTls } from './checkSettings.ts'
+import { checkListen, checkNodeVersion, checkProjects, checkSettings } from './checkSettings.ts'
 import { checkDas } from './checkSolanaNode.ts'
 import { checkStore } from './checkStore.ts'
-import { type Findings, type Look, originOf } from './findings.ts'
-import { surveyChain } from './surveyChain.ts'
+import type { Look } from './findings.ts'
+import { looksAt, surveyChain } from './surveyChain.ts'
 
 /**
  * Lists a dry start: a check of everything that the configuration names, with the parts that the server would use, in the
@@ -20,10 +20,9 @@ export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
   const isServed = answer.then(({ kind }) => kind === 'report')
   const withChains = (evm: Config['chains']['evm']) => ({ ...config, chains: { ...chains, evm } })
   const shared = withChains(chains.evm.filter(chain => chain.store === null))
-  const survey = (chain: Parameters<typeof surveyChain>[0], place: string): Look => ({
-    place,
-    run: async () => (await surveyChain(chain, place, timeoutMs)).findings
-  })
+  const survey = (chain: Parameters<typeof surveyChain>[0], place: string): Look => {
+    return { place, run: async () => (await surveyChain(chain, place, timeoutMs)).findings }
+  }
   return [
     { place: 'node', run: () => checkNodeVersion(process.versions.node) },
     { place: 'listen', run: async () => checkListen(config, await answer) },
@@ -31,32 +30,25 @@ export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
     ...chains.evm.flatMap((chain, index) => {
       if (chain.store === null) return []
       const alone = { ...withChains([chain]), store: chain.store, storeReplicas: [] }
-      return [{ place: `chains.evm[${index}].store`, run: () => checkStore(alone, isServed) }]
+      return { place: `chains.evm[${index}].store`, run: () => checkStore(alone, isServed) }
     }),
-    ...storeReplicas.map((url, at) => ({
-      place: `storeReplicas[${at}]`,
-      run: () => checkReplica(config, store, url)
-    })),
+    ...storeReplicas.map((url, at) => {
+      return { place: `storeReplicas[${at}]`, run: () => checkReplica(config, store, url) }
+    }),
     { place: 'settings', run: () => checkSettings(config, findUnknownVariables()) },
     { place: 'projects', run: () => checkProjects(config) },
     ...chains.evm.flatMap((chain, index) => {
       const place = `chains.evm[${index}]`
-      const check = (url: string) => checkWebSocket(url, chain.chainId, timeoutMs)
-      return [
-        survey(chain, place),
-        ...chain.wsUrls.map((url, at) => lookAt(url, `${place}.wsUrls[${at}]`, check))
-      ]
+      const sockets = chain.wsUrls.flatMap((url, at) =>
+        looksAt(url, `${place}.wsUrls[${at}]`, () => checkWebSocket(url, chain.chainId, timeoutMs))
+      )
+      return [survey(chain, place), ...sockets]
     }),
     ...chains.solana.flatMap((cluster, index) => {
       const place = `chains.solana[${index}]`
       const dasUrls = cluster.dasUrl === null ? [] : [cluster.dasUrl]
-      const check = (url: string) => checkDas(url, timeoutMs)
-      return [survey(cluster, place), ...dasUrls.map(url => lookAt(url, `${place}.dasUrl`, check))]
+      const das = dasUrls.flatMap(url => looksAt(url, `${place}.dasUrl`, () => checkDas(url, timeoutMs)))
+      return [survey(cluster, place), ...das]
     })
   ]
-}
-
-function lookAt(url: string, place: string, check: (url: string) => Promise<Findings>): Look {
-  const run = async () => (await Promise.all([check(url), checkTls(url)])).flat()
-  return { place, run: async () => (await run()).map(finding => ({ origin: originOf(url), ...finding })) }
 }

@@ -4,12 +4,15 @@ import { BrokenChecksError } from '../../evm/blocks/verification/blockChecks.ts'
 import { maxReasonLength, type Waiver } from '../../model/waivableChecks.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { ChainDataError, NodeContradictionError } from '../../platform/errors.ts'
+import { plural } from '../../platform/plural.ts'
 import { type Findings, judge } from './findings.ts'
 
-/** A block of the sample, read and verified, or the reason why it was not. */
-export type SampledBlock =
-  | { readonly height: number; readonly transactionCount: number }
-  | { readonly height: number; readonly error: ChainDataError }
+/** A block of the sample, read and verified, or with the reason why it was not. */
+export interface SampledBlock {
+  readonly height: number
+  readonly transactionCount: number
+  readonly error?: ChainDataError
+}
 
 const usualSamples = 50
 const maxConcurrent = 8
@@ -37,69 +40,53 @@ export async function sampleBlocks(
   timeoutMs: number
 ): Promise<readonly SampledBlock[]> {
   const signal = AbortSignal.timeout(timeoutMs)
-  const read = async (height: number): Promise<readonly SampledBlock[]> => {
-    if (signal.aborted) return []
+  const blocks = await mapConcurrently(heights, maxConcurrent, async (height): Promise<SampledBlock[]> => {
     try {
+      if (signal.aborted) return []
       const { transactionCount } = await source.block(height, signal)
       return [{ height, transactionCount }]
     } catch (error) {
       if (signal.aborted) return []
       if (!(error instanceof ChainDataError)) throw error
-      return [{ height, error }]
+      return [{ height, transactionCount: 0, error }]
     }
-  }
-  return (await mapConcurrently(heights, maxConcurrent, read)).flat()
+  })
+  return blocks.flat()
 }
 
 /**
  * Judges the sample of one node: whether it lacks blocks or receipts, or gives broken ones.
  *
  * @param heights - those that were asked for.
- * @param waived - waivers of the chain, those of its preset included.
  * @param isWhole - it gives all receipts of a block in one call.
  * @throws what the node did else.
  */
 export function judgeSample(
   sample: readonly SampledBlock[],
   heights: readonly number[],
-  waived: readonly Waiver[],
   isWhole: boolean
 ): Findings {
-  const errors = sample.flatMap(block => ('error' in block ? block.error : []))
+  const errors = sample.flatMap(({ error }) => error ?? [])
   const missing = errors.filter(lacksBlock)
-  const broken = errors.filter(isBroken)
-  const unsound = errors.find(error => error instanceof NodeContradictionError && !isBroken(error))
-  const others = missing.length > 1 ? ` (and ${missing.length - 1} more of the sample)` : ''
+  const broken = errors.filter(error => error instanceof BrokenChecksError)
+  const others = errors.filter(error => !(error instanceof BrokenChecksError))
+  const unsound = others.find(error => error instanceof NodeContradictionError)
+  const more = missing.length > 1 ? ` (and ${missing.length - 1} more of the sample)` : ''
   const failed = unsound ?? (broken.length === 0 ? errors[0] : undefined)
   if (missing.length === 0 && failed !== undefined) throw failed
-  const count = sample.reduce((sum, block) => sum + ('error' in block ? 0 : block.transactionCount), 0)
-  const blocks = sample.length === 1 ? `block ${sample[0]?.height}` : `${sample.length} sampled blocks`
+  const count = sample.reduce((sum, { transactionCount }) => sum + transactionCount, 0)
+  const unread = heights.length - sample.length
   const receipts = isWhole
     ? 'receipts by eth_getBlockReceipts'
     : 'receipts one by one, which is slower (it lacks eth_getBlockReceipts)'
   const asked = count === 0 ? 'all are empty, so no receipt was asked for' : receipts
-  const found = `${blocks} with ${count} transactions read and verified, ${asked}${excuses(waived)}`
+  const found = `${plural(sample.length, 'sampled block')} with ${plural(count, 'transaction')} read and verified, ${asked}`
   return judge`
-    receipts | error | ${missing.length > 0} | ${missing[0]?.message}${others} | take a node that has the receipts of old blocks, or set a later startBlock
-    receipts | error | ${broken.length > 0} | ${broken.length} of ${sample.length} sampled blocks break checks; ${broken[0]?.message}${excuses(waived)} | if the chain is known for it, add the waivers that this check prints; else the node is wrong: take another one
-    receipts | ok | ${sample.length === heights.length} | ${found}
-    receipts | warning | | ${found}; ${heights.length - sample.length} others were not read in time | check that it is not overloaded and does not limit the rate of calls
+    receipts | error | ${missing.length > 0} | ${missing[0]?.message}${more} | take a node that has the receipts of old blocks, or set a later startBlock
+    receipts | error | ${broken.length > 0} | ${broken.length} of ${plural(sample.length, 'sampled block')} break checks; ${broken[0]?.message} | if the chain is known for it, add the waivers that this check prints; else the node is wrong: take another one
+    receipts | ok | ${unread === 0} | ${found}
+    receipts | warning | | ${found}; ${plural(unread, 'other')} could not be read in time | check that it is not overloaded and does not limit the rate of calls
   `
-}
-
-function isBroken(error: Error): error is BrokenChecksError {
-  return error instanceof BrokenChecksError
-}
-
-/** Names the checks that are waived already, by the range of their blocks. */
-function excuses(waived: readonly Waiver[]): string {
-  const rangeOf = ({ fromBlock = 0, toBlock }: Waiver) =>
-    toBlock == null ? `from block ${fromBlock} on` : `in blocks ${fromBlock} to ${toBlock}`
-  const texts = [...new Set(waived.map(rangeOf))].map(range => {
-    const names = waived.filter(waiver => rangeOf(waiver) === range).map(({ check }) => check)
-    return `${names.join(', ')} ${range}`
-  })
-  return texts.length === 0 ? '' : `; waived already: ${texts.join('; ')}`
 }
 
 /**
@@ -112,22 +99,18 @@ export function compareSamples(samples: readonly (readonly SampledBlock[])[]): {
   readonly wrong: ReadonlySet<number>
   readonly waivers: readonly Waiver[]
 } {
-  const sound = new Set(samples.flat().flatMap(block => ('error' in block ? [] : [block.height])))
+  const sound = new Set(samples.flat().flatMap(({ height, error }) => (error === undefined ? [height] : [])))
   const isWrong = (block: SampledBlock) => brokenIn(block).length > 0 && sound.has(block.height)
   const wrong = new Set(samples.flatMap((sample, at) => (sample.some(isWrong) ? [at] : [])))
   const right = samples.filter((_, at) => !wrong.has(at)).flat()
   return { wrong, waivers: suggestWaivers(right.toSorted((a, b) => a.height - b.height)) }
 }
 
-function brokenIn(block: SampledBlock) {
-  return 'error' in block && isBroken(block.error) ? block.error.broken : []
-}
+const brokenIn = ({ error }: SampledBlock) => (error instanceof BrokenChecksError ? error.broken : [])
 
 /**
- * Returns the waivers that a chain needs by its sample. The range of a check reaches to the next block with transactions that
- * does not break it, or without end.
- *
- * @param sample - by ascending height.
+ * Returns the waivers that a chain needs by its sample, which ascends. The range of a check reaches to the next block with
+ * transactions that does not break it, or without end.
  */
 function suggestWaivers(sample: readonly SampledBlock[]): readonly Waiver[] {
   const broken = sample.flatMap(block => brokenIn(block).map(found => ({ height: block.height, ...found })))
@@ -136,14 +119,13 @@ function suggestWaivers(sample: readonly SampledBlock[]): readonly Waiver[] {
     const { height: from = 0, what = '' } = breaking[0] ?? {}
     const to = breaking.at(-1)?.height ?? from
     // A block that is empty, or was not read, shows nothing.
-    const keeping = sample.filter(block =>
-      'error' in block
-        ? brokenIn(block).length > 0 && brokenIn(block).every(found => found.check !== check)
-        : block.transactionCount > 0
-    )
+    const keeping = sample.filter(block => {
+      const others = brokenIn(block)
+      return block.transactionCount > 0 || (others.length > 0 && others.every(found => found.check !== check))
+    })
     const before = keeping.findLast(({ height }) => height < from)?.height
     const after = keeping.find(({ height }) => height > to)?.height
-    const reason = `seen in ${breaking.length} of ${sample.length} sampled blocks, first in block ${from}: ${what}`
+    const reason = `seen in ${breaking.length} of ${plural(sample.length, 'sampled block')}, first in block ${from}: ${what}`
     return {
       check,
       reason: reason.slice(0, maxReasonLength),

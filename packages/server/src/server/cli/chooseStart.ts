@@ -1,16 +1,5 @@
 import type { DeepSource } from '../../model/deepHistory.ts'
-
-/** What decides where the index of a chain begins. */
-interface StartFacts {
-  /** The newest block. */
-  readonly head: number
-  /** The oldest block that the node has; 0: it has all; absent where that could not be found out. */
-  readonly oldestBlock?: number | undefined
-  /** What answers for history older than the index. */
-  readonly olderHistory: DeepSource
-  /** Milliseconds that one block takes to read; absent where it was not measured. */
-  readonly blockMs?: number | undefined
-}
+import { plural } from '../../platform/plural.ts'
 
 /** How a node answers for older history, and for whose. */
 const deepWays: Readonly<Record<Exclude<DeepSource, 'none'>, string>> = {
@@ -28,11 +17,20 @@ const patienceSeconds = 6 * 3_600
 
 /**
  * Chooses the first block to index: the oldest one of the node where all of them are read in some hours, else the newest
- * final one.
- *
- * @returns settings, sentences for a person, and as `whole` the other choice of a chain that would take longer.
+ * final one. `whole` is the other choice of a chain that would take longer.
  */
-export function chooseStart({ head, oldestBlock, olderHistory, blockMs = 50 }: StartFacts): {
+export function chooseStart({
+  head,
+  oldestBlock,
+  olderHistory,
+  blockMs = 50
+}: {
+  /** The newest block. */
+  readonly head: number
+  readonly oldestBlock?: number | undefined
+  readonly olderHistory: DeepSource
+  readonly blockMs?: number | undefined
+}): {
   readonly settings: { readonly startBlock: number | 'latest'; readonly deepHistory?: 'node' }
   readonly why: readonly string[]
   readonly whole?: { readonly startBlock: number }
@@ -44,7 +42,7 @@ export function chooseStart({ head, oldestBlock, olderHistory, blockMs = 50 }: S
   }
   const blocks = head - oldestBlock + 1
   const seconds = (blocks * Math.max(leastBlockMs, callsPerBlock * blockMs)) / 1_000
-  const cost = `${blocks.toLocaleString('en-US')} blocks, ${formatSeconds(seconds)} at the speed of this node`
+  const cost = `${plural(blocks.toLocaleString('en-US'), 'block')}, ${formatSeconds(seconds)} at the speed of this node`
   const pruned = `The node has dropped its blocks below ${oldestBlock}, so no history reaches further back.`
   const ends = oldestBlock === 0 ? [] : [pruned]
   if (seconds <= patienceSeconds) {

@@ -3,10 +3,7 @@ import { plural } from '../../platform/plural.ts'
 import { createRate } from './rate.ts'
 import { clearRest, formatDuration } from './terminal.ts'
 
-/**
- * Shows how far the check of whole indexes is, one after the other: in one line of a terminal, which stays, or else in a line
- * every ten seconds and one at the end of each.
- */
+/** Shows how far the check of each whole index is: in one line of a terminal, or else in one every ten seconds and at the end. */
 export function createDeepProgress(
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
   now: () => number = () => performance.now()
@@ -14,10 +11,10 @@ export function createDeepProgress(
   const begin = (chainId: number) => {
     return { chainId, checked: 0, ms: now(), blocks: createRate(), share: createRate() }
   }
-  let shown: ReturnType<typeof begin> | undefined
+  let shown = begin(0)
   return (chainId, { blocks, allBlocks, done }) => {
     const nowMs = now()
-    if (shown?.chainId !== chainId) shown = begin(chainId)
+    if (shown.chainId !== chainId) shown = begin(chainId)
     shown.checked += blocks
     shown.blocks.note(nowMs, shown.checked)
     shown.share.note(nowMs, done)
@@ -30,6 +27,6 @@ export function createDeepProgress(
       ...(speed > 0 ? [`${speed.toFixed(1)} blocks/s`] : []),
       ...(pace > 0 ? [`${formatDuration((1 - done) / pace)} left`] : [])
     ].join(', ')
-    stream.write(stream.isTTY ? `\r${line}${clearRest}` : `${line}\n`)
+    stream.write(stream.isTTY ? `\r${line}${clearRest}${isEnd ? '\n' : ''}` : `${line}\n`)
   }
 }

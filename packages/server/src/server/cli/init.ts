@@ -6,7 +6,7 @@ import type { ConfigInput } from '../config/config.ts'
 import { createServerKey } from './changeProjectsFile.ts'
 import { chooseStart } from './chooseStart.ts'
 import { type Asker, createAsker } from './createAsker.ts'
-import { formatCurl, formatProgram } from './formatFirstCall.ts'
+import { formatFirstCall } from './formatFirstCall.ts'
 import { readTargets } from './readTargets.ts'
 import { CommandError } from './reporting.ts'
 import { serve } from './serve.ts'
@@ -40,29 +40,24 @@ const emptyAddress = {
 export async function init(args: readonly string[], options: InitOptions): Promise<void> {
   const { config: file, project: projectId } = options
   const asker = createAsker(options.yes !== true)
-  if (
-    existsSync(file) &&
-    !options.force &&
-    !(await asker.confirm(`${file} is there. Overwrite it?`, false))
-  ) {
+  const isFree = !existsSync(file) || options.force
+  if (!isFree && !(await asker.confirm(`${file} is there. Overwrite it?`, false))) {
     throw new CommandError(
       `${file} is there, and stays as it is; expected --force to overwrite it, or another name by --config`
     )
   }
   const { urls: given, chainIds } = readTargets(args)
-  const urls = given.length > 0 ? given : [await askForUrl(chainIds, asker)]
+  const urls = given.length > 0 ? given : await askForUrl(chainIds, asker)
   print('Checking the nodes ...\n')
   const seen = await surveyChains(urls, chainIds, print)
   print('\n')
   const evm = []
-  const solana = []
-  for (const chain of seen) {
-    if (chain.kind === 'evm') evm.push(await settle(chain, options, asker))
-    else {
-      solana.push({ chainId: chain.chainId, rpcUrls: [...chain.urls] })
-      print(`${chain.name}: holdings are read from the node when they are asked for; nothing is indexed.\n`)
-    }
-  }
+  for (const chain of seen.filter(({ kind }) => kind === 'evm')) evm.push(await settle(chain, options, asker))
+  const solana = seen.flatMap(({ kind, chainId, name, urls: rpcUrls }) => {
+    if (kind === 'evm') return []
+    print(`${name}: holdings are read from the node when they are asked for; nothing is indexed.\n`)
+    return { chainId, rpcUrls: [...rpcUrls] }
+  })
   const port = await choosePort(options.port, print)
   const folder = dirname(file)
   const projectsFile = join(folder, 'projects.json')
@@ -70,26 +65,25 @@ export async function init(args: readonly string[], options: InitOptions): Promi
     ...(port === 8080 ? {} : { listen: { port } }),
     store: `sqlite:${folder === '.' ? './chain-data' : join(folder, 'chain-data')}`,
     projectsFile,
-    chains: { ...(evm.length > 0 ? { evm } : {}), ...(solana.length > 0 ? { solana } : {}) }
+    chains: { ...(evm.length > 0 && { evm }), ...(solana.length > 0 && { solana }) }
   }
   const before = existsSync(projectsFile) ? ', which was there' : ''
-  const serverKey = await createServerKey(projectId, projectsFile)
+  const key = { projectId, serverKey: await createServerKey(projectId, projectsFile) }
   await writeConfigFile(file, input)
   print(`\nWrote ${file}, and a key of project ${projectId} to ${projectsFile}${before}.\n`)
-  printCalls(seen, port, { projectId, serverKey })
+  printCalls(seen, port, key)
   const isStarted =
-    options.start === true || (asker.isInteractive && (await asker.confirm('\nStart the server now?', true)))
+    options.start ?? (asker.isInteractive && (await asker.confirm('\nStart the server now?', true)))
   if (isStarted) return serve({ config: file })
   print(`\nStart it:  npx chain-data serve --config ${file}\n`)
 }
 
-async function askForUrl(chainIds: readonly number[], asker: Asker): Promise<string> {
-  const what = ['a node', chainIds.map(chainId => labelChain(chainId)).join(' or ')]
-    .filter(Boolean)
-    .join(' of ')
+async function askForUrl(chainIds: readonly number[], asker: Asker): Promise<readonly string[]> {
+  const chains = chainIds.map(chainId => labelChain(chainId)).join(' or ')
+  const what = chains === '' ? 'a node' : `a node of ${chains}`
   const answer = await asker.question(`URL of ${what}, such as https://host/key:`)
-  const [url] = answer === undefined ? [] : readTargets([answer]).urls
-  if (url !== undefined) return url
+  const { urls } = readTargets(answer === undefined ? [] : [answer])
+  if (urls.length > 0) return urls
   throw new CommandError(
     `No URL of ${what} was given; expected one, such as: chain-data init https://your-node`
   )
@@ -97,8 +91,8 @@ async function askForUrl(chainIds: readonly number[], asker: Asker): Promise<str
 
 /** Chooses the settings of a chain, and says why; a person may choose the whole of a large one. */
 async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
-  const { chainId, name, urls, reports } = chain
-  const waivers = await allowWaivers(chain, options, asker)
+  const { chainId, name, urls, reports, waivers } = chain
+  await allowWaivers(chain, options, asker)
   const sources = reports.map(({ olderHistory }) => olderHistory)
   const { settings, why, whole } = chooseStart({
     head: Math.max(...reports.map(({ height = 0 }) => height)),
@@ -129,43 +123,32 @@ async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
 
 /** @throws {CommandError} the blocks of the chain break checks, and nobody allows it. */
 async function allowWaivers({ name, waivers }: SeenChain, { waive }: InitOptions, asker: Asker) {
+  if (waivers.length === 0 || waive) return
   const checks = waivers.map(({ check }) => check).join(', ')
   const lines = waivers.map(waiver => `\n  ${JSON.stringify(waiver)}`).join('')
   const found = `Blocks of ${name} break these checks on every node given: ${checks}${lines}\n`
-  const isAllowed = waivers.length === 0 || waive === true
-  if (isAllowed || (await asker.confirm(`${found}Allow it, since the chain is known for it?`, false)))
-    return waivers
+  if (await asker.confirm(`${found}Allow it, since the chain is known for it?`, false)) return
   throw new CommandError(
     `${found}If the chain is known for it, allow it by --waive; else a node is wrong: take another one`
   )
 }
 
-function printCalls(
-  seen: readonly SeenChain[],
-  port: number,
-  key: { readonly projectId: string; readonly serverKey: string }
-): void {
+function printCalls(seen: readonly SeenChain[], port: number, key: { projectId: string; serverKey: string }) {
+  const baseUrl = `http://127.0.0.1:${port}`
   // `listen.operator` is left as it is by default: the port after the one for calls, or any where that is taken.
-  print(`\nStatus page:  http://127.0.0.1:${port + 1}/\n`)
-  print(
-    'The service listens without TLS on this machine only. Put a proxy with TLS before it for other callers.\n'
-  )
-  const calls = seen.map(chain => {
-    const active = chain.reports.find(({ address }) => address !== undefined)?.address
-    const call = {
-      ...key,
-      baseUrl: `http://127.0.0.1:${port}`,
-      chain,
-      address: active ?? emptyAddress[chain.kind]
-    }
+  print(`\nStatus page:  http://127.0.0.1:${port + 1}/
+The service listens without TLS on this machine only. Put a proxy with TLS before it for other callers.\n`)
+  const programs = seen.map(({ kind, chainId, name, reports }) => {
+    const active = reports.find(({ address }) => address !== undefined)?.address
+    const address = active ?? emptyAddress[kind]
+    const { curl, program } = formatFirstCall({ ...key, baseUrl, kind, chainId, address })
     const which = active
       ? 'this account was active lately'
       : 'no transaction was found in its newest blocks, so this account has none'
-    print(`\nAsk it about ${chain.name} (${which}; the key is shown only now):\n\n${formatCurl(call)}\n`)
-    return call
+    print(`\nAsk it about ${name} (${which}; the key is shown only now):\n\n${curl}\n`)
+    return program
   })
-  const programs = calls.slice(0, 1).map(formatProgram)
-  print(`\nOr from a program (npm install @chain-data/client):\n\n${programs.join('')}\n`)
+  print(`\nOr from a program (npm install @chain-data/client):\n\n${programs[0]}\n`)
 }
 
 function print(text: string): void {

@@ -8,16 +8,8 @@ const otherNames: Readonly<Record<string, number>> = {
   ...{ mainnet: 1, optimism: 10, bsc: 56, bnb: 56, arbitrum: 42_161, avalanche: 43_114 }
 }
 
-/**
- * Reads the arguments of `chain-data init`: URLs of nodes, and names or ids of chains, in any order.
- *
- * @throws {CommandError} an argument is neither.
- */
-export function readTargets(args: readonly string[]): {
-  readonly urls: readonly string[]
-  /** Ids of the chains that are meant. */
-  readonly chainIds: readonly number[]
-} {
+/** Reads arguments: URLs of nodes, and names or ids of chains, in any order. @throws {CommandError} one is neither. */
+export function readTargets(args: readonly string[]) {
   const urls: string[] = []
   const chainIds: number[] = []
   for (const arg of args) {
@@ -49,6 +41,4 @@ function findChain(text: string): number {
 }
 
 /** Compares names without case, blanks and hyphens. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
-}
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')

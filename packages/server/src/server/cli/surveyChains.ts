@@ -7,15 +7,14 @@ import { type ConfigInput, parseConfig } from '../config/config.ts'
 import { CommandError } from './reporting.ts'
 import { alignColumns } from './terminal.ts'
 
-/** A chain with the nodes that serve it, and what they offer. */
-export interface SeenChain extends ChainSurvey {
+/** A chain, and the nodes that serve it. */
+interface Group {
   readonly kind: 'evm' | 'solana'
   readonly chainId: number
   readonly name: string
   readonly urls: readonly string[]
 }
-
-type Group = Pick<SeenChain, 'kind' | 'chainId' | 'urls'>
+export type SeenChain = Group & ChainSurvey
 
 const nodeTimeoutMs = 15_000
 /** Of a node without these there is no use. */
@@ -54,7 +53,8 @@ async function groupByChain(urls: readonly string[], chainIds: readonly number[]
     if (chainIds.length > 0 && !chainIds.includes(chainId)) {
       return `${hostOf(url)}: it serves ${labelChain(chainId)}, expected ${meant}. Take the URL of a node of that chain`
     }
-    groups.set(chainId, { kind, chainId, urls: [...(groups.get(chainId)?.urls ?? []), url] })
+    const others = groups.get(chainId)?.urls ?? []
+    groups.set(chainId, { kind, chainId, name: labelChain(chainId), urls: [...others, url] })
     return []
   })
   if (problems.length > 0) throw new CommandError(problems.join('\n'))
@@ -64,7 +64,7 @@ async function groupByChain(urls: readonly string[], chainIds: readonly number[]
 }
 
 async function surveyGroup(group: Group, print: (text: string) => void): Promise<SeenChain> {
-  const { kind, chainId, urls } = group
+  const { kind, chainId, name, urls } = group
   const chain = { chainId, rpcUrls: [...urls] }
   const input: ConfigInput['chains'] =
     kind === 'evm' ? { evm: [{ ...chain, startBlock: 'latest', traces: 'auto' }] } : { solana: [chain] }
@@ -72,20 +72,16 @@ async function surveyGroup(group: Group, print: (text: string) => void): Promise
   const [parsed] = [...evm, ...solana]
   if (parsed === undefined) throw new Error('one chain is surveyed')
   const survey = await surveyChain(parsed, '', nodeTimeoutMs)
-  const name = labelChain(chainId)
+  // Blocks that break checks on every node are the chain's, and may be waived.
+  const isFatal = (check: string) =>
+    needed.has(check) && (check !== 'receipts' || survey.waivers.length === 0)
   const problems = urls.flatMap((url, at) => {
     const findings = survey.findings.filter(({ place }) => place === `.rpcUrls[${at}]`)
-    const worded = findings.map(({ origin, ...finding }) => ({ ...finding, text: wordFinding(finding) }))
-    print(
-      `\n${originOf(url)}: ${name}\n${alignColumns(worded.map(({ check, text }) => ['', check, text]))}\n`
-    )
-    // Blocks that break checks on every node are the chain's, and may be waived.
-    const isFatal = (check: string) =>
-      needed.has(check) && (check !== 'receipts' || survey.waivers.length === 0)
-    return worded
-      .filter(({ check, state }) => state === 'error' && isFatal(check))
-      .map(({ text }) => `${hostOf(url)}: ${text}`)
+    const lines = findings.map(finding => ['', finding.check, wordFinding(finding)])
+    print(`\n${originOf(url)}: ${name}\n${alignColumns(lines)}\n`)
+    const fatal = findings.filter(({ check, state }) => state === 'error' && isFatal(check))
+    return fatal.map(finding => `${hostOf(url)}: ${wordFinding(finding)}`)
   })
   if (problems.length > 0) throw new CommandError(problems.join('\n'))
-  return { kind, chainId, name, urls, ...survey }
+  return { ...group, ...survey }
 }

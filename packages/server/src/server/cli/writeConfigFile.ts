@@ -7,11 +7,7 @@ import { CommandError } from './reporting.ts'
 const usualPort = 8080
 const portsToTry = 20
 
-/**
- * Chooses the port that a new service listens on.
- *
- * @param wanted - taken as it is; absent: 8080 or the next free one.
- */
+/** Chooses the port that a new service listens on: what is wanted, or else 8080 or the next free one. */
 export async function choosePort(wanted: number | undefined, print: (text: string) => void): Promise<number> {
   if (wanted !== undefined) return wanted
   for (let port = usualPort; port < usualPort + portsToTry; port++) {
