@@ -34,7 +34,7 @@ export interface NodeReport {
   readonly sample?: readonly SampledBlock[]
   /** The oldest block that it still has with its receipts; 0: it has all. */
   readonly oldestBlock?: number
-  /** It is a developer's node, which may copy a public chain. */
+  /** It is a developer's node, which may copy a public chain or have the chain id of a public cluster. */
   readonly isDevNode?: boolean
   /** Its source of history older than an index, which `deepHistory` needs. */
   readonly olderHistory?: DeepSource
@@ -44,7 +44,6 @@ export interface NodeReport {
   readonly blockMs?: number
 }
 
-/** A report while it is written. */
 type Draft = { -readonly [K in keyof NodeReport]: NodeReport[K] }
 
 /** About so deep an index begins whose `startBlock` is `latest`. */

@@ -55,7 +55,8 @@ export async function checkSolanaNode(
     const isTimed = typeof time === 'number'
     const head = isTimed ? judgeHead(`slot ${slot}`, time) : judge`head | ok | | slot ${slot}`
     const findings = [cluster, head, ...others].flat()
-    return { findings, genesisHash, height: slot, ...(address !== undefined && { address }) }
+    const isDevNode = known === undefined && clusterOfChainId(chainId) !== undefined
+    return { findings, genesisHash, height: slot, isDevNode, ...(address !== undefined && { address }) }
   } catch (error) {
     return { findings: [{ check: 'cluster', state: 'error', ...describeNodeFailure(error) }] }
   }

@@ -104,11 +104,7 @@ export interface Look extends Pick<PlacedFinding, 'place' | 'origin'> {
   run(): Findings | Promise<Findings>
 }
 
-/**
- * Runs all checks at the same time; one that is not done within `timeoutMs` is an error.
- *
- * @returns in the order of `looks`, whatever was done first.
- */
+/** Runs all checks at the same time, and keeps their order; one that is not done within `timeoutMs` is an error. */
 export async function runLooks(
   looks: readonly Look[],
   { timeoutMs }: { readonly timeoutMs: number }

@@ -10,9 +10,7 @@ import { looksAt, surveyChain } from './surveyChain.ts'
 
 /**
  * Lists a dry start: a check of everything that the configuration names, with the parts that the server would use, in the
- * order in which the findings are shown. Nothing is written.
- *
- * @param timeoutMs - bound on a call to a node, and on reading the sample of its blocks.
+ * order in which the findings are shown. Nothing is written. `timeoutMs` is that of `surveyChain`.
  */
 export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
   const { chains, store, storeReplicas } = config

@@ -46,17 +46,19 @@ export async function init(args: readonly string[], options: InitOptions): Promi
       `${file} is there, and stays as it is; expected --force to overwrite it, or another name by --config`
     )
   }
-  const { urls: given, chainIds } = readTargets(args)
-  const urls = given.length > 0 ? given : await askForUrl(chainIds, asker)
+  const { urls, chainIds } = readTargets(args)
+  const given = urls.length > 0 ? urls : await askForUrl(chainIds, asker)
   print('Checking the nodes ...\n')
-  const seen = await surveyChains(urls, chainIds, print)
+  const seen = await surveyChains(given, chainIds, print)
   print('\n')
   const evm = []
   for (const chain of seen.filter(({ kind }) => kind === 'evm')) evm.push(await settle(chain, options, asker))
-  const solana = seen.flatMap(({ kind, chainId, name, urls: rpcUrls }) => {
+  const solana = seen.flatMap(({ kind, chainId, name, urls, reports }) => {
     if (kind === 'evm') return []
+    const dev = reports.some(({ isDevNode }) => isDevNode)
     print(`${name}: holdings are read from the node when they are asked for; nothing is indexed.\n`)
-    return { chainId, rpcUrls: [...rpcUrls] }
+    if (dev) print(`${name}: the node is of another cluster under this id, so "dev": true is set.\n`)
+    return { chainId, rpcUrls: [...urls], ...(dev && { dev }) }
   })
   const port = await choosePort(options.port, print)
   const folder = dirname(file)
@@ -72,9 +74,9 @@ export async function init(args: readonly string[], options: InitOptions): Promi
   await writeConfigFile(file, input)
   print(`\nWrote ${file}, and a key of project ${projectId} to ${projectsFile}${before}.\n`)
   printCalls(seen, port, key)
-  const isStarted =
+  const starts =
     options.start ?? (asker.isInteractive && (await asker.confirm('\nStart the server now?', true)))
-  if (isStarted) return serve({ config: file })
+  if (starts) return serve({ config: file })
   print(`\nStart it:  npx chain-data serve --config ${file}\n`)
 }
 

@@ -67,7 +67,9 @@ async function surveyGroup(group: Group, print: (text: string) => void): Promise
   const { kind, chainId, name, urls } = group
   const chain = { chainId, rpcUrls: [...urls] }
   const input: ConfigInput['chains'] =
-    kind === 'evm' ? { evm: [{ ...chain, startBlock: 'latest', traces: 'auto' }] } : { solana: [chain] }
+    kind === 'evm'
+      ? { evm: [{ ...chain, startBlock: 'latest', traces: 'auto' }] }
+      : { solana: [{ ...chain, dev: true }] }
   const { evm, solana } = parseConfig({ chains: input }, { mayLackProjects: true }).chains
   const [parsed] = [...evm, ...solana]
   if (parsed === undefined) throw new Error('one chain is surveyed')
