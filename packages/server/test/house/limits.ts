@@ -9,7 +9,7 @@ export type Figures = Readonly<Record<string, number>>
  */
 export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
   sizes: {
-    'all, lines': 64_900,
+    'all, lines': 64_700,
     'all, files': 545,
     'all, files with one importer': 170,
     'all, percent of files from 200 lines': 14.5,
@@ -20,8 +20,8 @@ export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
     'model, lines': 1_400,
     'nodes, lines': 3_900,
     'platform, lines': 2_100,
-    'server/check, lines': 1_400,
-    'server/cli, lines': 2_800,
+    'server/check, lines': 1_300,
+    'server/cli, lines': 2_700,
     'server/config, lines': 1_400,
     'server/http, lines': 4_000,
     'server/indexer, lines': 3_800,
