@@ -53,7 +53,7 @@ test('one command starts everything, the page may call the service, and Ctrl-C e
       method: 'POST',
       headers: {
         ...{ origin, 'content-type': 'application/json' },
-        authorization: `Basic ${btoa(`portfolio:${key}`)}`
+        authorization: `Basic ${btoa(`demo:${key}`)}`
       },
       body: JSON.stringify({
         ...{ jsonrpc: '2.0', id: 1, chainId: 31337, method: 'svc_getTokensAndNFTs' },
