@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { HttpAnswer } from '../exchange.ts'
 import { Html, html } from './html.ts'
 import { judgeServer } from './judgeChains.ts'
 import { pageScript } from './pageScript.ts'
@@ -64,7 +63,7 @@ export function createStatusPages(options: {
   readonly report: () => StatusReport
   readonly freshMs?: number
   readonly pollMs?: number
-}): ReadonlyMap<string, () => Promise<HttpAnswer>> {
+}): ReadonlyMap<string, () => Promise<{ status: number; headers: Record<string, string>; body: string }>> {
   const { report: makeReport, freshMs = 1_000, pollMs = 5_000 } = options
   let kept = { page: '', json: '', atMs: Number.NEGATIVE_INFINITY }
   const fresh = () => {

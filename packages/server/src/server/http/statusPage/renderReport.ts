@@ -95,9 +95,7 @@ function renderServer({ server }: StatusReport): Html {
   })
 }
 
-function rate(perSecond: number): Html {
-  return html`${short(perSecond)} a second`
-}
+const rate = (perSecond: number): Html => html`${short(perSecond)} a second`
 
 function icon(tone: Tone): Html {
   return html`<svg class="icon ${tone}" viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="7"/><path d="${icons[tone]}"/></svg>`
