@@ -112,6 +112,10 @@ const siblings: readonly Siblings[] = [
         )
       },
       {
+        why: 'Mints say by supply, decimals and metadata what they are; contracts are asked for their standard',
+        files: ['solana/holdings/classifyAsset.ts']
+      },
+      {
         why: 'Accounts have primary names in ENS, which has no registry on Solana',
         files: ['ensName', 'readAccountName'].map(name => `evm/holdings/${name}.ts`)
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AssetMetadata, EmbeddedMetadata, MetaplexMetadata } from '../accounts/assetMetadata.ts'
-import { classifyAsset } from './holdings.ts'
+import { classifyAsset } from './classifyAsset.ts'
 
 const described = {
   ...{ mint: 'mint', name: '', symbol: '', uri: '', sellerFeeBasisPoints: 0, creators: [], isMutable: true }

@@ -3,8 +3,9 @@ import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import type { ChainDataError } from '../../platform/errors.ts'
 import { present } from '../../platform/present.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
-import type { Mint, OwnedTokenAccount } from '../accounts/tokenAccount.ts'
+import type { OwnedTokenAccount } from '../accounts/tokenAccount.ts'
 import type { UiAmount } from '../accounts/uiAmount.ts'
+import { classifyAsset } from './classifyAsset.ts'
 import { createMetadataAddresses } from './metadataAddresses.ts'
 import type { Asset } from './readAssets.ts'
 import { readOwned } from './readOwned.ts'
@@ -213,29 +214,4 @@ function byMintAndAddress(a: Placed, b: Placed): number {
 /** By code unit: the same order on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-type AssetClass = 'nft' | 'semiFungible' | 'token'
-
-/**
- * Sorts an asset into its list. The Metaplex token standard decides; where it is unset (old assets, Token-2022 metadata)
- * whole units with metadata make it an NFT when there is one of it, semi-fungible when there are more. Without
- * metadata everything is a token.
- */
-export function classifyAsset({ decimals, supply }: Mint, metadata: AssetMetadata | undefined): AssetClass {
-  if (metadata === undefined) return 'token'
-  switch (metadata.kind === 'metaplex' ? metadata.tokenStandard : undefined) {
-    case 'NonFungible':
-    case 'NonFungibleEdition':
-    case 'ProgrammableNonFungible':
-    case 'ProgrammableNonFungibleEdition':
-      return 'nft'
-    case 'FungibleAsset':
-      return 'semiFungible'
-    case 'Fungible':
-      return 'token'
-    case undefined:
-      if (decimals !== 0 || supply === 0n) return 'token'
-      return supply === 1n ? 'nft' : 'semiFungible'
-  }
 }

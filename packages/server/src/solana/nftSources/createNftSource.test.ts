@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NftSourceQuery } from '../holdings/holdings.ts'
-import { createNftSource } from './createNftSources.ts'
+import { createNftSource } from './createNftSource.ts'
 
 type NftReader = Parameters<typeof createNftSource>[0]['read']
 
