@@ -31,49 +31,52 @@ const options = {
 }
 type Fetch = NonNullable<Parameters<typeof createConnection>[0]['fetch']>
 
-/** Answers with a stream that sends nothing after its first comment, until it is cancelled. */
-function answerSilently(onCancel: () => void): Fetch {
+function createGate() {
+  let resolve = () => {}
+  const promise = new Promise<void>(settle => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+/** Answers with a stream that sends nothing, until it is cancelled. @param onRead - called once the stream is read. */
+function answerSilently(onRead: () => void, onCancel: () => void): Fetch {
   return async () =>
-    new Response(
-      new ReadableStream({
-        start: controller => controller.enqueue(new TextEncoder().encode(': hello\n\n')),
-        cancel: onCancel
-      }),
-      { headers: { 'content-type': 'text/event-stream' } }
-    )
+    new Response(new ReadableStream({ pull: () => onRead(), cancel: onCancel }, { highWaterMark: 0 }), {
+      headers: { 'content-type': 'text/event-stream' }
+    })
 }
 
 test('return() ends an iteration that waits for an event at once, and closes its stream', async () => {
   let cancelled = 0
-  const connection = createConnection({ ...options, fetch: answerSilently(() => cancelled++) })
+  const { promise: reading, resolve: onRead } = createGate()
+  const connection = createConnection({ ...options, fetch: answerSilently(onRead, () => cancelled++) })
   const events = watchAddresses(connection, { addresses })
   const waiting = events.next()
-  // The stream is there.
-  await new Promise(resolve => setTimeout(resolve, 10))
+  await reading
   expect(await events.return()).toEqual({ done: true, value: undefined })
   expect(await waiting).toEqual({ done: true, value: undefined })
   expect(cancelled).toBe(1)
 })
 
 test('return() ends an iteration that waits for an answer, or to connect again', async () => {
+  const { promise: asking, resolve: onAsk } = createGate()
   const silent: Fetch = (_, init) =>
     new Promise((_resolve, reject) => {
       const { signal } = init as { readonly signal: AbortSignal }
       signal.addEventListener('abort', () => reject(signal.reason))
+      onAsk()
     })
   const unanswered = watchAddresses(createConnection({ ...options, fetch: silent }), { addresses })
   const first = unanswered.next()
-  await new Promise(resolve => setTimeout(resolve, 0))
+  await asking
   expect(await unanswered.return()).toEqual({ done: true, value: undefined })
   expect(await first).toEqual({ done: true, value: undefined })
 
   const refused: Fetch = async () => new Response('', { status: 503, headers: { 'retry-after': '3600' } })
-  let isPausing = () => {}
-  const pausing = new Promise<void>(resolve => {
-    isPausing = resolve
-  })
+  const { promise: pausing, resolve: onPause } = createGate()
   const connection = createConnection({ ...options, fetch: refused })
-  const events = watchAddresses(connection, { addresses, onReconnect: () => isPausing() })
+  const events = watchAddresses(connection, { addresses, onReconnect: () => onPause() })
   const waiting = events.next()
   await pausing
   expect(await events.return()).toEqual({ done: true, value: undefined })
