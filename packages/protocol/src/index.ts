@@ -28,4 +28,5 @@ export type {
   MethodParams,
   MethodResult
 } from './methodTypes.ts'
+export { nearestName } from './nearestName.ts'
 export { methodOfWireName, wireName } from './wireName.ts'

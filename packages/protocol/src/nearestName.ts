@@ -1,10 +1,15 @@
-/** Returns the name that a misspelt one most probably means; `undefined` where none is near. */
+/**
+ * Returns the name that a misspelt one most probably means: at most three letters away, and at most half of them;
+ * `undefined` where none is. Upper and lower case count as one.
+ *
+ * @param names - The known names. A name that is among them is not misspelt.
+ */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   // Nothing longer is near, and what a caller sent may be of any length. A known name is misplaced, not misspelt.
   if (name.length > 64 || names.includes(name)) return undefined
   const near = names.map(known => ({ known, distance: distanceOf(name.toLowerCase(), known.toLowerCase()) }))
   const [best] = near.toSorted((a, b) => a.distance - b.distance)
-  return best !== undefined && best.distance <= Math.ceil(best.known.length / 4) ? best.known : undefined
+  return best !== undefined && best.distance <= Math.min(3, name.length / 2) ? best.known : undefined
 }
 
 /** Counts the letters to add, remove or change (Levenshtein). */

@@ -1,7 +1,7 @@
+import { nearestName } from '@chain-data/protocol'
 import { z } from 'zod'
 import { scrubText } from '../../platform/scrubText.ts'
 import type { Sources } from './environment.ts'
-import { findSimilar } from './findSimilar.ts'
 import { configSchema } from './schema.ts'
 
 /** The schema without its default. */
@@ -58,7 +58,7 @@ export function describeIssue(issue: z.core.$ZodIssue, input: unknown, sources: 
     const parent = found && objectIn(found)
     const known = parent instanceof z.ZodObject ? Object.keys(parent.shape) : []
     return issue.keys.map(key => {
-      const meant = findSimilar(key, known)
+      const meant = nearestName(key, known)
       const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`
       const expected = known.join(', ') || 'no such key'
       return `${pathText([...issue.path, cut(key)])} is not a key of the configuration${hint}; expected one of: ${expected}`
