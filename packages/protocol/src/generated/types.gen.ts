@@ -983,7 +983,7 @@ export interface FinalEvent {
 }
 
 /**
- * Every change up to here has been sent. It comes first where nothing is to be replayed, after a replay, and at least every 15 seconds.
+ * Every change up to here has been sent: the events so far, applied together, are the history of this cursor. It comes first where nothing is to be replayed, and after a replay. It follows the events of each commit, and those of a reorg once it is over. It comes at least every 15 seconds.
  */
 export interface SyncedEvent {
   /**

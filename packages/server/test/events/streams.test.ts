@@ -61,7 +61,7 @@ describe('a stream', () => {
       replacedBy: hashOf(9)
     })
     log.commit({ kind: 'final', hash: hashOf(3), parties: [bob], block: { number: 7, hash: hashOf(7) } })
-    const [gone, final] = [await stream.next(), await stream.next()]
+    const [gone, final] = [await stream.nextChange(), await stream.nextChange()]
     expect(gone.value).toMatchObject({
       kind: 'removed',
       hash: hashOf(2),
@@ -81,6 +81,23 @@ describe('a stream', () => {
     stream.cut()
   })
 
+  it('is level after the changes of each commit, at once, and after a commit without changes as seldom as before', async () => {
+    const stream = await watch([alice])
+    await stream.next()
+    log.commit(added(1, [alice]), added(2, [alice]))
+    const kinds = [await stream.next(), await stream.next(), await stream.next()].map(
+      ({ value }) => value.kind
+    )
+    expect(kinds).toEqual(['added', 'added', 'synced'])
+    log.commit(added(3, [bob]))
+    // More than a queue holds.
+    log.commit(added(4, [alice], 100_000))
+    const [change, level] = [await stream.next(), await stream.next()]
+    expect(hashes([change])).toEqual([hashOf(4)])
+    expect(level.value).toMatchObject({ kind: 'synced', head: { blockNumber: 3 } })
+    stream.cut()
+  })
+
   it('is neither kept nor collected nor compressed on its way', async () => {
     const { answer, cut } = await watch([alice], { headers: { 'accept-encoding': 'gzip, zstd' } })
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -97,13 +114,13 @@ describe('a stream', () => {
     await stream.next()
     for (let number = 1; number <= 5; number++)
       log.commit(added(number, [alice]), added(number + 100, [alice]))
-    const seen = [await stream.next(), await stream.next(), await stream.next()]
+    const seen = [await stream.nextChange(), await stream.nextChange(), await stream.nextChange()]
     stream.cut()
     const other = startStreams(log)
     const elsewhere = await other.listen()
     const { id } = seen[2]!
     const rest = await openStream(elsewhere.url, [alice], { after: id })
-    for (let count = 0; count < 7; count++) seen.push(await rest.next())
+    for (let count = 0; count < 7; count++) seen.push(await rest.nextChange())
     expect(hashes(seen)).toEqual([1, 101, 2, 102, 3, 103, 4, 104, 5, 105].map(hashOf))
     // The header goes before `after`, which a reader that reconnects sends again.
     const again = await openStream(elsewhere.url, [alice], {
@@ -303,8 +320,8 @@ describe('many streams', () => {
     expect((await second.next()).value.kind).toBe('synced')
     release()
     log.commit(added(2, [alice]))
-    expect(hashes([await first.next(), await first.next()])).toEqual([1, 2].map(hashOf))
-    expect(hashes([await second.next()])).toEqual([hashOf(2)])
+    expect(hashes([await first.nextChange(), await first.nextChange()])).toEqual([1, 2].map(hashOf))
+    expect(hashes([await second.nextChange()])).toEqual([hashOf(2)])
     first.cut()
     second.cut()
   })
@@ -364,7 +381,7 @@ describe('behind a host with a route', () => {
     const { id } = await stream.next()
     log.commit(added(1, [alice]))
     log.commit(added(2, [alice]))
-    expect(hashes([await stream.next(), await stream.next()])).toEqual([hashOf(1), hashOf(2)])
+    expect(hashes([await stream.nextChange(), await stream.nextChange()])).toEqual([hashOf(1), hashOf(2)])
     const ask = (headers: Record<string, string>) =>
       openStream(url, [alice], { headers: { ...own, ...headers } })
     const json = await ask({ accept: 'application/json' })

@@ -100,6 +100,8 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
 
   take(change: AccountChange, addresses: readonly Address[]): boolean {
     if (this.#queued >= maxQueued) return false
+    // Without it, the reader could not know whether more of the same commit comes.
+    this.#owesSynced = true
     const { oneAddressEach, texts, from } = this.#options
     const { log } = this
     const { position } = change
@@ -137,6 +139,8 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
   }
 
   #beat(): void {
+    // A reader that has so much to read already needs no sign of life.
+    if (this.#queued >= maxQueued) return
     this.#owesSynced = true
     if (this.#isLive) this.#synced()
     if (this.#owesSynced) this.#pushText(':\n\n')
@@ -146,7 +150,6 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
   #synced(): void {
     const { position, head, finalized } = this.#level ?? { position: this.#position }
     if (head === undefined || comparePositions(position, this.#position) !== 0) return
-    if (this.#queued >= maxQueued) return
     this.#owesSynced = false
     const id = formatCursor({ log: this.log, position })
     this.#push(id, this.#options.texts.synced(head, finalized))
@@ -165,7 +168,6 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
       reader({ done: false, value: text })
       return
     }
-    if (this.#queued >= maxQueued && text.startsWith(':')) return
     this.#queue.push(text)
     this.#queued += text.length
   }
