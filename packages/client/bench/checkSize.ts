@@ -136,7 +136,7 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/history fed by a stream, above the client, gzip',
     bytes: (await gzippedBytes(withStreamedHistory)) - (await gzippedBytes(withClient)),
-    limit: 4_270
+    limit: 4_640
   },
   {
     what: 'watchAddresses above ./actions with the history, gzip',
@@ -156,7 +156,7 @@ const sizes: readonly Measured[] = [
     ),
     limit: 4_700
   },
-  { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 680_000 },
+  { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 692_000 },
   { what: '@chain-data/protocol, unpacked', bytes: unpackedBytes('protocol') }
 ]
 

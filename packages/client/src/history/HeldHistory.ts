@@ -107,9 +107,19 @@ function keepSame(known: TransactionRecord | undefined, record: TransactionRecor
   return known !== undefined && JSON.stringify(known) === JSON.stringify(record) ? known : record
 }
 
+/** Replaces all held records by what became of them. */
+export function advanceTo(
+  held: HeldHistory,
+  records: readonly TransactionRecord[],
+  finalTo = -1
+): HeldHistory {
+  // Nothing was cut: a record that is missing has left its block.
+  return { ...hold(held, { finalTo }, records, false), hasOlder: held.hasOlder }
+}
+
 function hold(
   held: HeldHistory,
-  page: NewestPage,
+  page: Pick<NewestPage, 'finalTo'>,
   records: readonly TransactionRecord[],
   hasOlder: boolean
 ): HeldHistory {

@@ -15,7 +15,7 @@ export interface HistoryFacts {
   readonly olderError?: Error
   /** Which blocks the records speak of; absent where the host does not report it, or hides the header from the page. */
   readonly coverage?: Coverage
-  /** True while the service reports changes by a stream; absent while the newest records are polled. */
+  /** True while the service reports changes by a stream; absent once the newest records are polled. */
   readonly isStreamed?: boolean
   /** Number of reorgs that removed or moved a record of the list. What was derived from an older number may be outdated. */
   readonly reorgs: number
@@ -45,7 +45,7 @@ export interface FailedRead {
  *
  * - `loading`: the first answer is awaited.
  * - `failed`: nothing could be read yet.
- * - `ready`: the records are those of the last answer.
+ * - `ready`: the records are those of the last answer, or of the last changes of a stream.
  * - `stale`: the last attempt to read failed; the records are those of `readAtMs`.
  * - `reading`: the host is reading older history that belongs to the newest records or to `loadOlder`, and is asked again.
  */

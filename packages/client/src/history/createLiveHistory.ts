@@ -1,7 +1,7 @@
 import type { IncludedPart } from '@chain-data/protocol'
 import { hasReason } from '../hasReason.ts'
 import { createReader, type HistoryClient } from './createReader.ts'
-import { createPolling, type HistoryFeed } from './HistoryFeed.ts'
+import { createPolling, type FedList, type HistoryFeed } from './HistoryFeed.ts'
 import type { FailedRead, HistorySnapshot, ReadingProgress } from './HistorySnapshot.ts'
 import { pageVisibility, type Visibility } from './Visibility.ts'
 
@@ -17,7 +17,7 @@ export interface LiveHistoryOptions {
   readonly include?: readonly IncludedPart[] | undefined
   /**
    * When the newest records are read again. Default: `createPolling()`, every 4 seconds, half as often while no block comes.
-   * `createStreaming()`: when the service reports a change, where it offers that.
+   * `createStreaming()`: only where they do not follow from the changes that the service reports, if it offers that.
    */
   readonly feed?: HistoryFeed | undefined
   /** While this is not visible, nothing is read by itself and the feed is ended. Default: the page's own visibility, where there is a page. */
@@ -61,7 +61,7 @@ const longestTimerMs = 2 ** 31 - 1
 /**
  * Creates a live history. Nothing is sent before somebody subscribes.
  *
- * The list is always one answer of the service, as long as it was loaded: records of two branches of the chain never stand in it
+ * The list is always the history at one head, as long as it was loaded: records of two branches of the chain never stand in it
  * together. An error leaves it as it was.
  *
  * @param client - A client, or anything with its `getTransactionsByAddress` and `getSyncStatus`.
@@ -88,9 +88,9 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   let endFeed: (() => void) | undefined
   let endVisibility = () => {}
 
-  /** The readers run one after the other. */
-  function takeTurn(read: () => Promise<void>): Promise<void> {
-    const turn = inTurn.then(() => (ending.signal.aborted ? undefined : read()))
+  /** What changes the list runs one after the other. */
+  function takeTurn<Result>(change: () => Result | Promise<Result>): Promise<Result | undefined> {
+    const turn = inTurn.then(() => (ending.signal.aborted ? undefined : change()))
     inTurn = turn.catch(() => {})
     return turn
   }
@@ -170,16 +170,27 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     timer = setTimeout(refresh, Math.min(Math.max(0, dueMs - Date.now()), longestTimerMs))
   }
 
-  function changed(): void {
+  function changed(waitMs = 0): void {
     // After an error the wait is the service's word.
-    if (!failed) dueMs = 0
+    if (!failed) dueMs = Math.min(dueMs, Date.now() + waitMs)
     plan()
   }
 
-  function unchangedTo(blockNumber: number): void {
-    // What was reported and not read yet may be in these blocks.
-    if (!reading && !failed && dueMs === Number.POSITIVE_INFINITY) reader.cover(blockNumber)
-    publish()
+  const advance: FedList['advance'] = (after, to, apply) => {
+    const turn = takeTurn(() => {
+      const at = reader.advance(after, to, apply)
+      if (!at) changed()
+      if (at === to.cursor) {
+        failed = undefined
+        failures = 0
+        dueMs = Number.POSITIVE_INFINITY
+        plan()
+      }
+      return at
+    })
+    // Apart, so that what a listener throws ends no stream.
+    void turn.then(publish)
+    return turn
   }
 
   async function readOlder(): Promise<void> {
@@ -226,8 +237,8 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     } else if (!endFeed) {
       // What was reported meanwhile is not known.
       if (!reading && dueMs === Number.POSITIVE_INFINITY) dueMs = 0
-      const { chainId, address } = options
-      endFeed = feed.start(changed, { client, chainId, address, unchangedTo })
+      const { chainId, address, include } = options
+      endFeed = feed.start(changed, { client, chainId, address, include, advance })
     }
     plan()
   }

@@ -3,7 +3,16 @@ import type { AbortSignalLike } from '../AbortSignalLike.ts'
 import type { Client, TransactionRecord } from '../Client.ts'
 import { hasReason } from '../hasReason.ts'
 import { type Coverage, parseCoverage } from '../parseCoverage.ts'
-import { blockOf, cursorOf, type HeldHistory, isFinal, joinNewest, nothingHeld } from './HeldHistory.ts'
+import {
+  advanceTo,
+  blockOf,
+  cursorOf,
+  type HeldHistory,
+  isFinal,
+  joinNewest,
+  nothingHeld
+} from './HeldHistory.ts'
+import type { ApplyChanges, HistoryPosition } from './HistoryFeed.ts'
 
 /** The calls that a list needs, and what `createStreaming` needs besides. Every client has them. */
 export type HistoryClient = Pick<Client, 'getTransactionsByAddress' | 'getSyncStatus'> &
@@ -25,8 +34,12 @@ export interface Reader {
   readonly coverage: () => Coverage | undefined
   /** Position of the newest records in the changes of the chain; absent where the host does not report it. */
   readonly cursor: () => string | undefined
-  /** Notes that nothing has changed up to a block. */
-  readonly cover: (to: number) => void
+  /**
+   * Applies changes to what is held, without a call.
+   *
+   * @returns The cursor of what is then held; nothing where it has to be read.
+   */
+  readonly advance: (after: string, to: HistoryPosition, apply: ApplyChanges) => string | undefined
   /** When the newest records were read, in milliseconds since 1970; absent before the first answer. */
   readonly readAtMs: () => number | undefined
   /** Reads the newest records and all that may still change. */
@@ -55,7 +68,10 @@ export function createReader(
   let coverage: Coverage | undefined
   /** Of an answer that is not held yet. */
   let answered: Coverage | undefined
+  let answeredAt: string | undefined
   let cursor: string | undefined
+  /** How long the list becomes with the next reading, if the account has as many records. */
+  let wanted = 0
   let finalized: number | undefined
   let reportsFinality = true
   let finalityReadMs = 0
@@ -67,7 +83,7 @@ export function createReader(
         ...{ chainId, address, limit, before, include, signal },
         onAnswer: ({ header }) => {
           answered = parseCoverage(header('x-chain-data-coverage'))[0]
-          if (!before) cursor = header('x-chain-data-cursor') ?? undefined
+          answeredAt = header('x-chain-data-cursor') ?? undefined
         }
       })
     } catch (error) {
@@ -97,6 +113,7 @@ export function createReader(
 
   function hold(next: HeldHistory, covers: Coverage | undefined): void {
     held = next
+    wanted = 0
     if (JSON.stringify(covers) !== JSON.stringify(coverage)) coverage = covers
   }
 
@@ -107,7 +124,7 @@ export function createReader(
   }
 
   /** @param length - How long the list becomes at least, if the account has as many records. */
-  async function readNewest(length = 0): Promise<void> {
+  async function readNewest(length = wanted): Promise<void> {
     await readFinality()
     const open = held.records.filter(record => !isFinal(record, held.finalTo)).length
     const least = open + (cursorOf(held.records) === undefined ? pageSize : overlap)
@@ -118,6 +135,7 @@ export function createReader(
       const records = await read(limit)
       const joined = joinNewest(held, { records, limit, length, isLargest, finalTo: finalBlock(records) })
       if (joined === undefined) continue
+      cursor = answeredAt
       readAtMs = Date.now()
       return hold(joined, answered)
     }
@@ -159,8 +177,19 @@ export function createReader(
     held: () => held,
     coverage: () => coverage,
     cursor: () => cursor,
-    cover(to) {
-      if (coverage && to > Number(coverage.to)) coverage = { ...coverage, to }
+    advance(after, to, apply) {
+      if (after !== cursor) return cursor
+      const { records, hasOlder } = held
+      const next = apply(records, hasOlder)
+      // What was removed leaves room at the end of a page for records that are not held.
+      if (!next || (hasOlder && next.length < Math.min(records.length, pageSize))) {
+        wanted = pageSize
+        return undefined
+      }
+      cursor = to.cursor
+      readAtMs = Date.now()
+      hold(advanceTo(held, next, to.finalized), coverage && { ...coverage, to: to.head.blockNumber })
+      return cursor
     },
     readAtMs: () => readAtMs,
     readNewest: () => readNewest(),

@@ -7,7 +7,14 @@
 export { createLiveHistory, type LiveHistory, type LiveHistoryOptions } from './createLiveHistory.ts'
 export type { HistoryClient } from './createReader.ts'
 export { createStreaming } from './createStreaming.ts'
-export { createPolling, type FedList, type HistoryFeed, type HistoryRead } from './HistoryFeed.ts'
+export {
+  type ApplyChanges,
+  createPolling,
+  type FedList,
+  type HistoryFeed,
+  type HistoryPosition,
+  type HistoryRead
+} from './HistoryFeed.ts'
 export type {
   FailedRead,
   HistoryFacts,

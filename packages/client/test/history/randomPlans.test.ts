@@ -98,12 +98,15 @@ const streamPlans = fc.record({
   pageSize: fc.integer({ min: 1, max: 25 }),
   blocks: fc.array(fc.nat(12), { maxLength: 8 }),
   latencies: fc.array(fc.nat(40), { minLength: 1, maxLength: 5 }),
+  /** Between the events of one change, so that a list could be seen in the middle of it. */
+  gaps: fc.array(fc.nat(8), { minLength: 1, maxLength: 4 }),
+  isSeldomLevel: fc.boolean(),
   steps: fc.array(
     fc.tuple(
       // Between the calls of a reader, and within them.
       fc.array(fc.oneof({ weight: 4, arbitrary: chainStep }, streamStep), { maxLength: 5 }),
       fc.array(meanwhile, { maxLength: 3 }),
-      fc.boolean()
+      fc.constantFrom('older' as const, 'newest' as const, undefined)
     ),
     { maxLength: 12 }
   )
@@ -112,7 +115,7 @@ const streamPlans = fc.record({
 test('a list that is fed by a stream is the newest history without being asked, whatever happens to the stream', async () => {
   const seed = Number(process.env.SEED ?? 1)
   await fc.assert(
-    fc.asyncProperty(streamPlans, async ({ pageSize, blocks, latencies, steps }) => {
+    fc.asyncProperty(streamPlans, async ({ pageSize, blocks, latencies, gaps, isSeldomLevel, steps }) => {
       const chain = createModelChain()
       for (const count of blocks) chain.mine(count)
       const waiting: (typeof steps)[number][1] = []
@@ -124,7 +127,10 @@ test('a list that is fed by a stream is the newest history without being asked, 
       let turn = 0
       const latencyMs = () => latencies[turn++ % latencies.length] ?? 0
       const { client, calls } = createModelClient(chain, act, latencyMs)
-      const streams = createModelStreams(chain, latencyMs)
+      const streams = createModelStreams(chain, latencyMs, {
+        isSeldomLevel,
+        gapMs: () => gaps[turn++ % gaps.length] ?? 0
+      })
       const feed = createStreaming()
       const history = createLiveHistory(
         { ...client, ...streams },
@@ -134,7 +140,7 @@ test('a list that is fed by a stream is the newest history without being asked, 
       const problems: string[] = []
       history.subscribe(() => problems.push(...check(history.getSnapshot())))
       try {
-        for (const [events, within, readsOlder] of steps) {
+        for (const [events, within, read] of steps) {
           waiting.push(...within)
           for (const event of events) {
             if (event === 'forgotten') streams.forget()
@@ -142,7 +148,8 @@ test('a list that is fed by a stream is the newest history without being asked, 
             else takeStep(chain, event)
             await vi.advanceTimersByTimeAsync(15)
           }
-          if (readsOlder) await settled(history.loadOlder())
+          // Events arrive while it is under way.
+          if (read) await settled(read === 'older' ? history.loadOlder() : history.refresh())
           // Longer than every pause; whoever is not told has to poll by then.
           await vi.advanceTimersByTimeAsync(90_000)
           for (const step of waiting.splice(0)) if (step !== 'fail') takeStep(chain, step)
