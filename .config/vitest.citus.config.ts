@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { hasCitus } from '../packages/server/test/support/startCitus.ts'
+import { hasCitus } from '../packages/index/test/support/startCitus.ts'
 import base from './vitest.config.ts'
 
 const isThere = hasCitus()

@@ -1,6 +1,5 @@
+import { openPostgresWriter, startPostgres } from '@chain-data/index/test'
 import pg from 'pg'
-import { openPostgresWriter } from '../../packages/server/src/index/postgres/openWriter.ts'
-import { startPostgres } from '../../packages/server/test/support/startPostgres.ts'
 import { type Block, type Problem, placeOf } from './readBlocks.ts'
 
 /** Runs every statement of the blocks, in order, as the superuser of a new PostgreSQL that holds an index of chain 1. */

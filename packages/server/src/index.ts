@@ -4,9 +4,10 @@
  * @packageDocumentation
  */
 
+export { ChainDataError, StoreError, type SyncStatus } from '@chain-data/index'
 export type { NamedPrices, PricedAsset, ReadPrices } from './model/prices.ts'
-export type { ChainState, SolanaState, SyncStatus } from './model/sync.ts'
-export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
+export type { ChainState, SolanaState } from './model/sync.ts'
+export { ConfigError } from './platform/errors.ts'
 export type { LogFields, Logger } from './platform/logger.ts'
 export {
   type Config,

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../src/platform/logger.ts'
 import { createServer } from '../src/server/start/createServer.ts'
 import { request, startService } from './http/startService.ts'
-import { eventually } from './support/indexHarness.ts'
 
 const source = fileURLToPath(new URL('../src', import.meta.url))
 const page = readFileSync(new URL('../../../docs/logs.md', import.meta.url), 'utf8')

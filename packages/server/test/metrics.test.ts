@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { silentLogger } from '../src/platform/logger.ts'
 import { createServer, type Server } from '../src/server/start/createServer.ts'
 import { request, startService } from './http/startService.ts'
-import { eventually } from './support/indexHarness.ts'
 
 interface Metric {
   readonly name: string

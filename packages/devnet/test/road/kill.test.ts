@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { dumpStore } from '@chain-data/index/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dumpStore } from '../../../server/src/index/test/dumpStore.ts'
 import {
   createEvmCalls,
   type Devnet,

@@ -1,4 +1,4 @@
-import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
+import type { Address, HoldingCandidate } from '@chain-data/index'
 import type { EvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { assembleContract, returnsText, returnsWord, selectors } from '../../test/evm/assembleContract.ts'
 

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { formatOf } from '../../src/index/shared/format.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
-import { indexTables } from '../../src/index/sqlite/schema.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '../../src/model/evm.ts'
+import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '@chain-data/index'
+import {
+  commitChain,
+  formatOf,
+  sqliteIndexTables as indexTables,
+  openSqliteWriter
+} from '@chain-data/index/test'
 
 /** What is in the store; a change of any figure, or of how it is made, needs another `version`. */
 export const datasetFigures = {

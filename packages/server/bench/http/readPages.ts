@@ -1,4 +1,4 @@
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
+import { openSqliteReader } from '@chain-data/index/test'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { ResultText } from '../../src/server/methods/MethodContext.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'

@@ -3,7 +3,7 @@
  * as a message.
  */
 
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
+import { openSqliteReader } from '@chain-data/index/test'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'

@@ -1,4 +1,4 @@
-import { startPostgres } from '../../test/support/startPostgres.ts'
+import { startPostgres } from '@chain-data/index/test'
 import { formatSpread } from '../http/spread.ts'
 import { durable } from './benchIngest.ts'
 import { detailRatio } from './compareRates.ts'

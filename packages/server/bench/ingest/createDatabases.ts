@@ -1,5 +1,5 @@
+import type { Postgres } from '@chain-data/index/test'
 import pg from 'pg'
-import type { Postgres } from '../../test/support/startPostgres.ts'
 
 /** A store or database of one run. */
 export interface RunStore {

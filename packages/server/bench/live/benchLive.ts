@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEmptyWorld, createEvmDriver, evmAccount, startAnvil } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { createPublicClient, http, webSocket } from 'viem'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { openStream, type Service } from '../../test/live/askService.ts'
 import { healthOf } from '../../test/processes/leaderOf.ts'
 import { credentials, startFleet } from '../../test/processes/startFleet.ts'
-import { eventually, temporaryFolder } from '../../test/support/indexHarness.ts'
 
 const chainId = 31337
 const seed = 20261123

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { eventually, startPostgres } from '@chain-data/index/test'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { healthOf, leaderOf } from '../../test/processes/leaderOf.ts'
 import { type Fleet, startFleet } from '../../test/processes/startFleet.ts'
-import { eventually } from '../../test/support/indexHarness.ts'
-import { startPostgres } from '../../test/support/startPostgres.ts'
 import { formatSpread, type Spread, spread } from '../http/spread.ts'
 import { watchLeader } from './watchLeader.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chainSchema } from '@chain-data/index/test'
 import pg from 'pg'
-import { chainSchema } from '../../src/index/postgres/schema.ts'
 
 /** When something was first seen in the database, by `performance.now`. */
 interface Takeover {

@@ -1,9 +1,12 @@
-import type { StoreReader } from '../../src/index/port/store.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { packBlocks } from '../../src/index/record/packBlocks.ts'
-import { openOwnPostgresReader } from '../../src/index/test/openOwnPostgresReader.ts'
-import { hasCitus, startCitus } from '../../test/support/startCitus.ts'
-import { startPostgres } from '../../test/support/startPostgres.ts'
+import type { StoreReader } from '@chain-data/index'
+import { packBlocks } from '@chain-data/index/record'
+import {
+  hasCitus,
+  openOwnPostgresReader,
+  openPostgresWriter,
+  startCitus,
+  startPostgres
+} from '@chain-data/index/test'
 import { formatSpread, type Spread, spread } from '../http/spread.ts'
 import { storeIdentity } from './ingestThread.ts'
 import { timePage } from './measureStore.ts'

@@ -1,13 +1,14 @@
+import type { Address, Snapshot, StoreReader } from '@chain-data/index'
+import { packBlocks } from '@chain-data/index/record'
+import {
+  buildChain,
+  commitChain,
+  DirectoryWriter,
+  openOwnPostgresReader,
+  openPostgresWriter,
+  startPostgres
+} from '@chain-data/index/test'
 import pg from 'pg'
-import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
-import { DirectoryWriter } from '../../src/index/postgres/directory.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { packBlocks } from '../../src/index/record/packBlocks.ts'
-import { buildChain } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import { openOwnPostgresReader } from '../../src/index/test/openOwnPostgresReader.ts'
-import type { Address } from '../../src/model/evm.ts'
-import { startPostgres } from '../../test/support/startPostgres.ts'
 import { storeIdentity } from './ingestThread.ts'
 import { postgresSettings } from './stores.ts'
 import { accountAddress, createSyntheticChain } from './syntheticChain.ts'

@@ -1,11 +1,7 @@
 /** Writes the synthetic chain into a store, as a thread of its own, and tells how quick that was. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import type { ChainIdentity } from '../../src/index/port/status.ts'
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import type { BlockRows } from '../../src/index/record/encodeBlock.ts'
-import { packBlocks } from '../../src/index/record/packBlocks.ts'
+import { type ChainIdentity, openStoreWriter, type StoreLocation, type StoreWriter } from '@chain-data/index'
+import { type BlockRows, packBlocks } from '@chain-data/index/record'
 import { blockHash, chainFigures, createSyntheticChain } from './syntheticChain.ts'
 
 export interface IngestTask {

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import type { StoreReader } from '../../src/index/port/store.ts'
-import type { Address } from '../../src/model/evm.ts'
+import type { Address, StoreLocation, StoreReader } from '@chain-data/index'
 import type { IngestMessage, IngestTask } from './ingestThread.ts'
 import { accountAddress, createNumbers, skewedBelow, strangerAddress, whale } from './syntheticChain.ts'
 

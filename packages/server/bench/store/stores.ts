@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openStoreReader } from '@chain-data/index'
+import { startPostgres } from '@chain-data/index/test'
 import pg from 'pg'
-import { openStoreReader } from '../../src/index/openStoreReaders.ts'
-import { startPostgres } from '../../test/support/startPostgres.ts'
 import { storeIdentity } from './ingestThread.ts'
 import type { MeasuredStore } from './measureStore.ts'
 

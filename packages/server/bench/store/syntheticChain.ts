@@ -1,11 +1,11 @@
-import { type BlockRows, encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import type {
   Address,
   ConfirmedTransaction,
   Hash,
   HoldingCandidate,
   IndexedTransaction
-} from '../../src/model/evm.ts'
+} from '@chain-data/index'
+import { type BlockRows, encodeBlock } from '@chain-data/index/record'
 
 /** What the chain looks like; a change of any figure makes other results. */
 export const chainFigures = {

@@ -1,4 +1,4 @@
-import type { Address, Hash } from '../model/evm.ts'
+import type { Address, Hash } from '@chain-data/index'
 
 /** Lists what a certificate can find; see `Finding` in spec/openrpc.json. */
 type FindingKind =

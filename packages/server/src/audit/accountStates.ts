@@ -1,7 +1,7 @@
+import type { Address, IndexedBlock } from '@chain-data/index'
 import { toIndexedBlock } from '../evm/blocks/blockRows.ts'
 import type { EvmSource } from '../evm/blocks/evmSource.ts'
 import { type BlockAt, confirmPinned, pinBlock } from '../evm/state/pinBlock.ts'
-import type { Address, IndexedBlock } from '../model/evm.ts'
 import type { EvmUpstreams } from '../nodes/evm/rpc.ts'
 import { NodeUnavailableError } from '../platform/errors.ts'
 import { type AccountState, createAccountState } from './accountState.ts'

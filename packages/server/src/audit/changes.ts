@@ -1,5 +1,5 @@
+import type { AccountEvent, Address, TokenTransfer } from '@chain-data/index'
 import { sumOf } from '../evm/blocks/nativeChange.ts'
-import type { AccountEvent, Address, TokenTransfer } from '../model/evm.ts'
 import type { TokenName } from './accountState.ts'
 
 /** Counts the contracts that the account's code has created in one block. */

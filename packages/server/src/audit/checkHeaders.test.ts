@@ -1,6 +1,5 @@
+import type { Address, IndexedBlock, Snapshot } from '@chain-data/index'
 import { describe, expect, test } from 'vitest'
-import type { Snapshot } from '../index/port/store.ts'
-import type { Address, IndexedBlock } from '../model/evm.ts'
 import { rootParts } from '../model/rootParts.ts'
 import { NodeContradictionError } from '../platform/errors.ts'
 import { issueCertificate, readIndexedAccount } from './issueCertificate.ts'

@@ -1,4 +1,4 @@
-import type { IndexedBlock } from '../model/evm.ts'
+import type { IndexedBlock } from '@chain-data/index'
 import { NodeContradictionError } from '../platform/errors.ts'
 import type { Audit } from './Audit.ts'
 import { compareBlock } from './examineBlock.ts'

@@ -1,6 +1,5 @@
-import { isRowOf } from '../index/record/rowChecksums.ts'
-import type { TransactionPosition } from '../index/record/transactionId.ts'
-import type { DeepGap } from '../model/deepHistory.ts'
+import type { DeepGap } from '@chain-data/index'
+import { isRowOf, type TransactionPosition } from '@chain-data/index/record'
 import type { Audit, CheckVerdict } from './Audit.ts'
 import { missingRecordMessage, missingTransaction } from './examineBlock.ts'
 import type { CertificateFinding } from './Findings.ts'

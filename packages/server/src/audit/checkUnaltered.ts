@@ -1,6 +1,5 @@
-import type { MissingPart } from '../index/port/audit.ts'
+import { IndexDamagedError, type MissingPart } from '@chain-data/index'
 import { type RootPart, rootParts } from '../model/rootParts.ts'
-import { IndexDamagedError } from '../platform/errors.ts'
 import type { Audit, CheckVerdict, IndexedAccount } from './Audit.ts'
 import { checkHeaders, type VerifiedBlocks } from './checkHeaders.ts'
 

@@ -1,4 +1,4 @@
-import type { Address } from '../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import type { AccountState, TokenName } from './accountState.ts'
 import { tokenChange } from './changes.ts'
 import type { FollowedChange } from './followDifference.ts'

@@ -1,13 +1,12 @@
-import { type KnownTransaction, sumOf } from '../evm/blocks/nativeChange.ts'
-import { decodeDetailed } from '../index/record/details.ts'
-import { firstTransactionId, toPosition } from '../index/record/transactionId.ts'
 import type {
   AccountEvent,
   Address,
   ConfirmedTransaction,
   IndexedBlock,
   IndexedTransaction
-} from '../model/evm.ts'
+} from '@chain-data/index'
+import { decodeDetailed, firstTransactionId, toPosition } from '@chain-data/index/record'
+import { type KnownTransaction, sumOf } from '../evm/blocks/nativeChange.ts'
 import { creationsIn } from './changes.ts'
 import type { CertificateFinding } from './Findings.ts'
 import type { AuditedRows } from './joinOlder.ts'

@@ -1,11 +1,15 @@
+import type {
+  AccountEvent,
+  AccountEvents,
+  Address,
+  IndexCoverage,
+  Recount,
+  TokenTransfer
+} from '@chain-data/index'
+import { addressBytes, toTransactionId } from '@chain-data/index/record'
+import { compareChecksums, RowChecksums } from '@chain-data/index/test'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Recount } from '../index/port/audit.ts'
-import type { IndexCoverage } from '../index/port/status.ts'
-import { addressBytes } from '../index/record/hexBytes.ts'
-import { compareChecksums, RowChecksums } from '../index/record/rowChecksums.ts'
-import { toTransactionId } from '../index/record/transactionId.ts'
-import type { AccountEvent, AccountEvents, Address, TokenTransfer } from '../model/evm.ts'
 import type { AccountAt, AccountState } from './accountState.ts'
 import { issueCertificate, readIndexedAccount } from './issueCertificate.ts'
 import {

@@ -1,8 +1,12 @@
-import type { AuditReader, Recount } from '../index/port/audit.ts'
-import type { HoldingsReader } from '../index/port/holdings.ts'
-import type { IndexedRange, StatusReader } from '../index/port/status.ts'
-import type { Address } from '../model/evm.ts'
-import { IndexDamagedError } from '../platform/errors.ts'
+import {
+  type Address,
+  type AuditReader,
+  type HoldingsReader,
+  IndexDamagedError,
+  type IndexedRange,
+  type Recount,
+  type StatusReader
+} from '@chain-data/index'
 import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
 import type { TokenName } from './accountState.ts'
 import { tokenKey, tokenOf } from './changes.ts'

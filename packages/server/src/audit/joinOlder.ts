@@ -1,9 +1,5 @@
-import type { AuditReader } from '../index/port/audit.ts'
-import type { HoldingsReader } from '../index/port/holdings.ts'
-import type { StatusReader } from '../index/port/status.ts'
-import type { RecordChunk } from '../index/record/record.ts'
-import type { DeepGap } from '../model/deepHistory.ts'
-import type { HoldingCandidate } from '../model/evm.ts'
+import type { AuditReader, DeepGap, HoldingCandidate, HoldingsReader, StatusReader } from '@chain-data/index'
+import type { RecordChunk } from '@chain-data/index/record'
 
 /** One account's history older than the index, as it was read by the hints of a node. */
 export interface OlderHistory {

@@ -1,7 +1,6 @@
+import type { AccountEvent, Address } from '@chain-data/index'
+import { decodeDetailed, toPosition } from '@chain-data/index/record'
 import type { KnownTransaction } from '../evm/blocks/nativeChange.ts'
-import { decodeDetailed } from '../index/record/details.ts'
-import { toPosition } from '../index/record/transactionId.ts'
-import type { AccountEvent, Address } from '../model/evm.ts'
 import type { AuditedRows } from './joinOlder.ts'
 
 /** An amount of an account that transactions and events change. */

@@ -1,8 +1,6 @@
+import type { AccountEvent, Address, Snapshot, StoredBlock } from '@chain-data/index'
+import { decodeDetailed } from '@chain-data/index/record'
 import type { KnownTransaction } from '../evm/blocks/nativeChange.ts'
-import type { StoredBlock } from '../index/port/status.ts'
-import type { Snapshot } from '../index/port/store.ts'
-import { decodeDetailed } from '../index/record/details.ts'
-import type { AccountEvent, Address } from '../model/evm.ts'
 import type { IndexedPart } from './examineBlock.ts'
 
 /** What the index has of a block: of one account, and of the block itself and those next to it. */

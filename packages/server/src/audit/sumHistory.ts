@@ -1,10 +1,15 @@
+import {
+  type AccountEvent,
+  type Address,
+  type Hash,
+  IndexDamagedError,
+  type MissingPart,
+  type TokenTransfer,
+  type UserOperation
+} from '@chain-data/index'
+import { decodeDetailed, toPosition } from '@chain-data/index/record'
 import { zeroAddress } from '../evm/blocks/log.ts'
 import { type KnownTransaction, nativeMoves } from '../evm/blocks/nativeChange.ts'
-import type { MissingPart } from '../index/port/audit.ts'
-import { decodeDetailed } from '../index/record/details.ts'
-import { toPosition } from '../index/record/transactionId.ts'
-import type { AccountEvent, Address, Hash, TokenTransfer, UserOperation } from '../model/evm.ts'
-import { IndexDamagedError } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { TokenName } from './accountState.ts'
 import { movedBy, tokenKey, tokenOf } from './changes.ts'

@@ -1,4 +1,4 @@
-import type { Address } from './evm.ts'
+import type { Address } from '@chain-data/index'
 import { type KnownException, knownExceptions } from './knownExceptions.ts'
 import { type RootPart, rootParts } from './rootParts.ts'
 import { describeUnknownEncoding } from './unknownEncodings.ts'

@@ -1,7 +1,7 @@
+import { arbitraryAddress } from '@chain-data/index/test'
 import { getAddress } from 'ethers'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { arbitraryAddress } from '../index/test/arbitraries.ts'
 import { createAddressFormat, createAddressWriter } from './addressFormat.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? 1)

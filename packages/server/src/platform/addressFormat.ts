@@ -1,4 +1,4 @@
-import type { Address } from '../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import { createKeccakState, permuteKeccak } from './permuteKeccak.ts'
 
 /** Writes an address as the wire has it: EIP-55 checksummed. */

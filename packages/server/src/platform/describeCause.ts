@@ -1,13 +1,5 @@
-import {
-  ChainDataError,
-  ConfigError,
-  NodeContradictionError,
-  NodeRpcError,
-  NodeUnavailableError,
-  StoreError,
-  StoreLostError,
-  StoreUnavailableError
-} from './errors.ts'
+import { ChainDataError, StoreError, StoreLostError, StoreUnavailableError } from '@chain-data/index'
+import { ConfigError, NodeContradictionError, NodeRpcError, NodeUnavailableError } from './errors.ts'
 
 /** Codes of the system, of SQLite and of PostgreSQL that say that a disk or its quota is full. */
 const fullDiskCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', 13, '53100']

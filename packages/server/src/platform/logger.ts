@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
+import { codeOf } from '@chain-data/index'
 import type { Waiver } from '../model/waivableChecks.ts'
-import { codeOf } from './errors.ts'
 import { scrubText } from './scrubText.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

@@ -1,5 +1,5 @@
+import { ChainDataError } from '@chain-data/index'
 import type { ErrorDataOf, ErrorReason } from '@chain-data/protocol'
-import { ChainDataError } from './errors.ts'
 
 /** The data that a case carries besides its reason; `extraMessage` is the error's message. */
 export type RefusalData<R extends ErrorReason> = Omit<ErrorDataOf[R], 'reason' | 'extraMessage'>

@@ -1,7 +1,7 @@
+import { ChainDataError } from '@chain-data/index'
 import { type SolanaState, secondsSince } from '../model/sync.ts'
 import { nextStepFor } from '../nodes/upstreams/nextSteps.ts'
 import type { Clock } from '../platform/clock.ts'
-import { ChainDataError } from '../platform/errors.ts'
 import { present } from '../platform/present.ts'
 import { scrubText } from '../platform/scrubText.ts'
 

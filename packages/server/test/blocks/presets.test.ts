@@ -1,7 +1,7 @@
+import { eventually } from '@chain-data/index/test'
 import { describe, expect, it } from 'vitest'
 import { chainPresets } from '../../src/model/chainPresets.ts'
 import { knownExceptions } from '../../src/model/knownExceptions.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { account, presetBlocks } from './presetBlocks.ts'
 import { type RawBlock, rawBlock } from './rawBlock.ts'
 import { type BlockService, startBlockService } from './startBlockService.ts'

@@ -1,5 +1,5 @@
+import { eventually } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import { eventually } from '../support/indexHarness.ts'
 import { address, rawBlock } from './rawBlock.ts'
 import { type BlockService, startBlockService } from './startBlockService.ts'
 

@@ -1,7 +1,8 @@
+import { StoreError } from '@chain-data/index'
+import { type BlockRows, encodeBlock } from '@chain-data/index/record'
 import { noWaivers, type Waivers } from '../../src/evm/blocks/verification/contradiction.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
-import { type BlockRows, encodeBlock } from '../../src/index/record/encodeBlock.ts'
-import { NodeContradictionError, StoreError } from '../../src/platform/errors.ts'
+import { NodeContradictionError } from '../../src/platform/errors.ts'
 import { normalizeAlone } from './normalizeAlone.ts'
 
 /** One block and its receipts, as the bytes of the two results. */

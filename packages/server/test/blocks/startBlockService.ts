@@ -1,9 +1,9 @@
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import type { Waiver } from '../../src/model/waivableChecks.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import type { RawBlock } from './rawBlock.ts'
 import { startScriptedChain } from './startScriptedChain.ts'
 

@@ -1,6 +1,6 @@
+import { encodeBlock } from '@chain-data/index/record'
 import { createRootChecks, type RootChecks } from '../../src/evm/blocks/roots/createRootChecks.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
-import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import { rootParts } from '../../src/model/rootParts.ts'
 import { normalizeAlone } from './normalizeAlone.ts'
 import type { Raw } from './rawBlock.ts'

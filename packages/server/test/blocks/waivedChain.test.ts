@@ -1,6 +1,6 @@
+import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
-import { eventually } from '../support/indexHarness.ts'
 import {
   address,
   blockHash,

@@ -1,5 +1,5 @@
+import { toPosition } from '@chain-data/index/record'
 import type { Random } from '../../../devnet/src/platform/createRandom.ts'
-import { toPosition } from '../../src/index/record/transactionId.ts'
 import type { AuditedTable, StoredRow, StoredRows } from './storedRows.ts'
 
 /** A way to alter what is stored, and the accounts whose certificates must not be proven then. */

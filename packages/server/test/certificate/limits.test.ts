@@ -1,6 +1,6 @@
 import { startAnvil } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { eventually } from '../support/indexHarness.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import { onlyHardhat } from '../support/testClients.ts'
 import { engines } from '../support/testStores.ts'

@@ -1,10 +1,10 @@
+import { eventually } from '@chain-data/index/test'
 import type { HistoryCertificate } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { Interface, type InterfaceAbi } from 'ethers'
 import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
 import { compileTestContracts } from '../evm/compileTestContracts.ts'
-import { eventually } from '../support/indexHarness.ts'
 import type { TestStore } from '../support/testStores.ts'
 
 /** A contract of `test/evm/contracts/` on the chain. */

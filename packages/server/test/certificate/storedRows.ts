@@ -1,8 +1,5 @@
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import { connect } from '../../src/index/postgres/driver.ts'
-import { chainSchema } from '../../src/index/postgres/schema.ts'
-import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
-import { chainFiles } from '../../src/index/sqlite/open.ts'
+import { chainFiles, loadSqliteDriver, type StoreLocation } from '@chain-data/index'
+import { chainSchema, connectPostgres as connect } from '@chain-data/index/test'
 
 const chainId = 31337
 

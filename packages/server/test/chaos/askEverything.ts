@@ -1,7 +1,5 @@
-import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
-import { people } from '../../src/index/test/buildChain.ts'
-import { decodeRecords, gather } from '../../src/index/test/readAll.ts'
-import type { Hash } from '../../src/model/evm.ts'
+import type { Hash, Snapshot, StoreReader } from '@chain-data/index'
+import { decodeRecords, gather, people } from '@chain-data/index/test'
 
 /** What an index answered, question by question; undefined: it refused. */
 export type Answers = ReadonlyMap<string, string | undefined>

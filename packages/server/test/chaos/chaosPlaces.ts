@@ -1,4 +1,4 @@
-import { isOnCitus } from '../support/startPostgres.ts'
+import { isOnCitus } from '@chain-data/index/test'
 import { engines } from '../support/testStores.ts'
 import { chaosNodes } from './chaosNodes.ts'
 import { isFull } from './chaosSizes.ts'

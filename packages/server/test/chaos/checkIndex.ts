@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Snapshot } from '../../src/index/port/store.ts'
+import type { Snapshot } from '@chain-data/index'
 import { differences, readIndex, type StorePlace } from '../support/indexHarness.ts'
 import { type WalkedBlocks, type WalkedChain, walkChain } from '../support/walkChain.ts'
 import type { ChaosChain } from './createChaosChain.ts'

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { buildChain, hashOf, people, poolTransaction } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
+import type { Address, HoldingCandidate, StoreWriter } from '@chain-data/index'
+import { buildChain, commitChain, hashOf, people, poolTransaction } from '@chain-data/index/test'
 
 export const identity = { chainId: 31_337, genesisHash: hashOf('genesis') }
 

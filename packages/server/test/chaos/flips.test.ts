@@ -1,15 +1,17 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { chainFiles, type StoreReader } from '@chain-data/index'
+import {
+  chainSchema,
+  openOwnPostgresReader,
+  openPostgresWriter,
+  openSqliteReader,
+  openSqliteWriter,
+  queryOnce,
+  startPostgres,
+  temporaryFolder
+} from '@chain-data/index/test'
 import { afterAll, expect, test } from 'vitest'
-import type { StoreReader } from '../../src/index/port/store.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { chainSchema } from '../../src/index/postgres/schema.ts'
-import { chainFiles } from '../../src/index/sqlite/open.ts'
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
-import { openOwnPostgresReader } from '../../src/index/test/openOwnPostgresReader.ts'
-import { temporaryFolder } from '../support/indexHarness.ts'
-import { queryOnce, startPostgres } from '../support/startPostgres.ts'
 import { type Answers, askEverything, judge } from './askEverything.ts'
 import { isFull, report, seed } from './chaosSizes.ts'
 import { fillIndex, identity, questions } from './flippedIndex.ts'

@@ -4,16 +4,16 @@
  * database; SIGTERM ends it in good order.
  */
 import { writeSync } from 'node:fs'
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import type { ChainIdentity } from '../../src/index/port/status.ts'
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
+import { type ChainIdentity, loadSqliteDriver, type StoreLocation, type StoreWriter } from '@chain-data/index'
+import {
+  type DatabaseDoor,
+  openPostgresWriter,
+  openSqliteWriter,
+  startDatabaseDoor
+} from '@chain-data/index/test'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { runIndexer } from '../../src/server/indexer/runIndexer.ts'
 import type { IndexerConfig } from '../../src/server/indexer/startIndexer.ts'
-import { type DatabaseDoor, startDatabaseDoor } from '../support/startDatabaseDoor.ts'
 import { mortalDriver } from './mortalDriver.ts'
 import { type Loss, takeAway } from './takeAway.ts'
 

@@ -1,4 +1,4 @@
-import type { SqliteConnection, SqliteDriver, SqliteStatement } from '../../src/index/sqlite/driver.ts'
+import type { SqliteConnection, SqliteDriver, SqliteStatement } from '@chain-data/index/test'
 
 /**
  * A real driver that calls `step` before each statement that writes inside a transaction; the COMMIT itself is the last.

@@ -1,18 +1,23 @@
+import { readServerFacts } from '@chain-data/index'
+import {
+  buildChain,
+  type Citus,
+  commitChain,
+  connectPostgres as connect,
+  expectedHistory,
+  openOwnPostgresReader,
+  openPostgresWriter,
+  type Postgres,
+  people,
+  queryOnce,
+  readHistory,
+  startCitus,
+  withSnapshot
+} from '@chain-data/index/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
-import { connect } from '../../src/index/postgres/driver.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { readServerFacts } from '../../src/index/postgres/serverFacts.ts'
-import { buildChain, people } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import { expectedHistory } from '../../src/index/test/expectedHistory.ts'
-import { openOwnPostgresReader } from '../../src/index/test/openOwnPostgresReader.ts'
-import { readHistory, withSnapshot } from '../../src/index/test/readAll.ts'
 import { checkPostgres } from '../../src/server/check/checkPostgres.ts'
 import { parseConfig } from '../../src/server/config/config.ts'
-import { type Citus, startCitus } from '../support/startCitus.ts'
-import type { Postgres } from '../support/startPostgres.ts'
-import { queryOnce } from '../support/startPostgres.ts'
 
 const alice = people[0]!
 const blocks = buildChain(

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openStoreWriter } from '@chain-data/index'
+import { createTestDatabase, type Postgres, queryOnce, startPostgres } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
 import { checkPostgres, checkReplica } from '../../src/server/check/checkPostgres.ts'
 import { checkStore } from '../../src/server/check/checkStore.ts'
 import { type Config, type ConfigInput, parseConfig } from '../../src/server/config/config.ts'
-import { createTestDatabase, type Postgres, queryOnce, startPostgres } from '../support/startPostgres.ts'
 import { runCommand } from './runCommand.ts'
 
 const chainId = 31337

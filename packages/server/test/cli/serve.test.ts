@@ -4,9 +4,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eventually } from '@chain-data/index/test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import packageFile from '../../package.json' with { type: 'json' }
-import { eventually } from '../support/indexHarness.ts'
 import { type RunningCommand, runCommand } from './runCommand.ts'
 
 /** Nothing listens there. */

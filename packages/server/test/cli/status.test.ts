@@ -4,11 +4,10 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { chainFiles, loadSqliteDriver } from '@chain-data/index'
+import { eventually } from '@chain-data/index/test'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
-import { chainFiles } from '../../src/index/sqlite/open.ts'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { type RunningCommand, runCommand } from './runCommand.ts'
 
 let anvil: AnvilNode

@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { eventually } from '@chain-data/index/test'
 import { examples } from '@chain-data/protocol/examples'
 import { afterEach, describe, expect, it } from 'vitest'
 import { formatEvent } from '../../src/server/cli/formatEvent.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { type RunningCommand, runCommand } from './runCommand.ts'
 
 const [lifeOfOne, replaced] = examples.svc_watchAddresses

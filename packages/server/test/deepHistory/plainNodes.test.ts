@@ -1,7 +1,7 @@
+import { eventually } from '@chain-data/index/test'
 import type { HistoryCertificate } from '@chain-data/protocol'
 import { afterEach, expect, it } from 'vitest'
 import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import { engines } from '../support/testStores.ts'
 import { type DeepService, startDeepService } from './startDeepService.ts'

@@ -1,8 +1,8 @@
+import { eventually } from '@chain-data/index/test'
 import type { EvmHoldings, TransactionRecord } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
-import { eventually } from '../support/indexHarness.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 

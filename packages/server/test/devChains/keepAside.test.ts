@@ -1,13 +1,21 @@
+import {
+  openIndexToReset,
+  openStoreReader,
+  openStoreWriter,
+  StoreInUseError,
+  type StoreReader,
+  StoreUnavailableError
+} from '@chain-data/index'
+import {
+  buildChain,
+  commitChain,
+  hashOf,
+  people,
+  readChunks,
+  readHistory,
+  withSnapshot
+} from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openIndexToReset } from '../../src/index/openIndexToReset.ts'
-import { openStoreReader } from '../../src/index/openStoreReaders.ts'
-import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
-import type { StoreReader } from '../../src/index/port/store.ts'
-import { StoreInUseError } from '../../src/index/port/writer.ts'
-import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import { readChunks, readHistory, withSnapshot } from '../../src/index/test/readAll.ts'
-import { StoreUnavailableError } from '../../src/platform/errors.ts'
 import { engines, type TestStore } from '../support/testStores.ts'
 
 const alice = people[0]!

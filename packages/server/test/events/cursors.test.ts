@@ -1,6 +1,5 @@
+import { buildChain, commitChain, people, poolTransaction } from '@chain-data/index/test'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { buildChain, people, poolTransaction } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
 import { type StartedHistory, startHistory } from '../http/startHistory.ts'
 import { request } from '../http/startService.ts'
 import { readStream, watchBody } from './startStreams.ts'

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
+import { eventually } from '@chain-data/index/test'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Listener } from '../../src/server/http/listen.ts'
 import { authorization } from '../http/startService.ts'
 import { hasCurl } from '../support/hasCurl.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { added, addressOf, createScriptedLog, type ScriptedLog } from './scriptedLog.ts'
 import { startStreams, watchBody } from './startStreams.ts'
 

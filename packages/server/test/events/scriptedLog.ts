@@ -1,6 +1,13 @@
-import { type AccountChange, type ChangePosition, ChangesExpiredError } from '../../src/index/port/changes.ts'
-import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
-import type { Address, Hash, PendingTransaction } from '../../src/model/evm.ts'
+import {
+  type AccountChange,
+  type Address,
+  type ChangePosition,
+  ChangesExpiredError,
+  type Hash,
+  type PendingTransaction,
+  type Snapshot,
+  type StoreReader
+} from '@chain-data/index'
 import { comparePositions } from '../../src/server/live/cursor.ts'
 
 const wholeEntry = 2 ** 32

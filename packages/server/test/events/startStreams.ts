@@ -1,4 +1,4 @@
-import type { SyncStatus } from '../../src/model/sync.ts'
+import type { SyncStatus } from '@chain-data/index'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { authorization, type ServiceChanges, startService } from '../http/startService.ts'

@@ -1,14 +1,14 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import type { Address } from '@chain-data/index'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import type { EvmHoldings as EvmHoldingsOnWire } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { namehash } from 'ethers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
 import { chainPresets } from '../../src/model/chainPresets.ts'
-import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { type FaultProxy, startFaultProxy } from '../support/startFaultProxy.ts'
 import {
   type Answer,

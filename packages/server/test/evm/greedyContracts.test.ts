@@ -1,8 +1,8 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import type { Address, HoldingCandidate } from '@chain-data/index'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
 import { strategyNames } from '../../src/evm/state/findStrategies.ts'
-import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { type NodeProxy, startNodeProxy } from '../upstreams/startNodeProxy.ts'
 import {

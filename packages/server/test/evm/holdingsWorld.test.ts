@@ -11,6 +11,7 @@ import {
   startAnvil,
   startMetadataServer
 } from '@chain-data/devnet'
+import type { Address, HoldingCandidate } from '@chain-data/index'
 import type { EvmHoldings as EvmHoldingsOnWire } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { getAddress } from 'ethers'
@@ -18,7 +19,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readLogs } from '../../src/evm/blocks/readLogs.ts'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
 import { shapeHoldings } from '../../src/evm/holdings/shapeHoldings.ts'
-import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'

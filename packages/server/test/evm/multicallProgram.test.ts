@@ -1,8 +1,8 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import type { Address } from '@chain-data/index'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ContractCall, encodeCalls } from '../../src/evm/state/contractCalls.ts'
 import { type ProgramStrategy, programCall, readProgramOutcome } from '../../src/evm/state/sendCalls.ts'
-import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import {
   afterRounds,

@@ -1,9 +1,9 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import type { Address } from '@chain-data/index'
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import type { ContractCall } from '../../src/evm/state/contractCalls.ts'
 import type { MulticallOptions } from '../../src/evm/state/multicall.ts'
-import type { Address } from '../../src/model/evm.ts'
 import type { EvmNode, NodeCall } from '../../src/nodes/evm/nodeCall.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import {

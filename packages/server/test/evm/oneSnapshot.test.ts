@@ -1,7 +1,7 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import type { Address, HoldingCandidate } from '@chain-data/index'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEvmHoldings, type HoldingsRequest } from '../../src/evm/holdings/holdings.ts'
-import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { type NodeProxy, type ProxiedCall, type Rule, startNodeProxy } from '../upstreams/startNodeProxy.ts'
 import {

@@ -1,10 +1,11 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import type { HoldingCandidate } from '@chain-data/index'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import type { EvmHoldings, TransactionRecord } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { Interface, type InterfaceAbi } from 'ethers'
-import type { HoldingCandidate } from '../../src/model/evm.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
-import { eventually, readIndex, temporaryFolder } from '../support/indexHarness.ts'
+import { readIndex } from '../support/indexHarness.ts'
 import { compileTestContracts } from './compileTestContracts.ts'
 
 /** A contract of `contracts/`, deployed by a transaction. */

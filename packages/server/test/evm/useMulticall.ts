@@ -1,7 +1,7 @@
+import type { Address, Hex } from '@chain-data/index'
 import type { CallResult, ContractCall } from '../../src/evm/state/contractCalls.ts'
 import { createMulticall, type Multicall, type MulticallOptions } from '../../src/evm/state/multicall.ts'
 import { pinBlock, readLatestBlock } from '../../src/evm/state/pinBlock.ts'
-import type { Address, Hex } from '../../src/model/evm.ts'
 import type { EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 
 /** Somebody for whom nothing is held. */

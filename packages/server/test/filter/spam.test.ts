@@ -1,8 +1,8 @@
 import { evmAccount, evmContract } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assembleContract, returnsText, returnsWord, reverts, selectors } from '../evm/assembleContract.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { type HoldingsService, startHoldingsService } from './startHoldingsService.ts'
 
 const tokens = {

@@ -6,13 +6,13 @@ import {
   startAnvil,
   startMetadataServer
 } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import type { EvmHoldings } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { ConfigInput } from '../../src/server/config/config.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
-import { eventually } from '../support/indexHarness.ts'
 
 /** The whole service over anvil with the devnet's world, asked over the wire. */
 export interface HoldingsService {

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, test } from 'vitest'
 import { dialAddress } from '../../src/server/metadata/dialAddress.ts'
 import { createGuardedFetch, type GuardedFetchOptions } from '../../src/server/metadata/guardedFetch.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { createCertificate } from './createCertificate.ts'
 
 const url = 'http://nft.names.art/1.json'

@@ -1,9 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import { chainFiles, loadSqliteDriver } from '@chain-data/index'
+import { eventually } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
-import { chainFiles } from '../../src/index/sqlite/open.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { engines, type TestStore } from '../support/testStores.ts'
 import { createPaidChain, type PaidChain, startHealing } from './startHealing.ts'
 

@@ -1,18 +1,29 @@
+import {
+  type Address,
+  type Damage,
+  type HoldingCandidate,
+  IndexDamagedError,
+  type StoreWriter,
+  walkIndex
+} from '@chain-data/index'
+import {
+  buildChain,
+  commitChain,
+  createTestDatabase,
+  eventually,
+  gather,
+  hashOf,
+  openOwnPostgresReader,
+  openPostgresWriter,
+  openSqliteReader,
+  openSqliteWriter,
+  partCount,
+  people,
+  type SqliteWriterOptions,
+  temporaryFolder,
+  withSnapshot
+} from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { partCount } from '../../src/index/record/rowChecksums.ts'
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
-import { openSqliteWriter, type SqliteWriterOptions } from '../../src/index/sqlite/openWriter.ts'
-import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import { openOwnPostgresReader } from '../../src/index/test/openOwnPostgresReader.ts'
-import { gather, withSnapshot } from '../../src/index/test/readAll.ts'
-import { walkIndex } from '../../src/index/walkIndex.ts'
-import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
-import { type Damage, IndexDamagedError } from '../../src/platform/errors.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
-import { createTestDatabase } from '../support/startPostgres.ts'
 import { countRows, damageIndex } from './damageIndex.ts'
 import { startHealer } from './startHealer.ts'
 

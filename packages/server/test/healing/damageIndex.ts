@@ -1,9 +1,5 @@
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import { connect } from '../../src/index/postgres/driver.ts'
-import { chainSchema } from '../../src/index/postgres/schema.ts'
-import type { SqliteConnection } from '../../src/index/sqlite/driver.ts'
-import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
-import { chainFiles } from '../../src/index/sqlite/open.ts'
+import { chainFiles, loadSqliteDriver, type StoreLocation } from '@chain-data/index'
+import { chainSchema, connectPostgres as connect, type SqliteConnection } from '@chain-data/index/test'
 
 const chainId = 31_337
 

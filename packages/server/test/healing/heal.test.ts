@@ -1,6 +1,6 @@
 import { startAnvil } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../support/indexHarness.ts'
 import { type FaultProxy, startFaultProxy } from '../support/startFaultProxy.ts'
 import { engines, type TestStore } from '../support/testStores.ts'
 import { countRows, damageIndex } from './damageIndex.ts'

@@ -1,11 +1,9 @@
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
-import type { IndexedBlock } from '../../src/model/evm.ts'
-import type { Damage } from '../../src/platform/errors.ts'
+import type { Damage, IndexedBlock, StoreWriter } from '@chain-data/index'
+import { encodeBlock } from '@chain-data/index/record'
+import { eventually } from '@chain-data/index/test'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createHealer } from '../../src/server/indexer/createHealer.ts'
 import { createStatusBoard, type StatusBoard } from '../../src/server/indexer/status.ts'
-import { eventually } from '../support/indexHarness.ts'
 
 /** A healer that heals an index until it is stopped. */
 export interface RunningHealer {

@@ -1,8 +1,8 @@
+import { eventually } from '@chain-data/index/test'
 import type { SyncStatus } from '@chain-data/protocol'
 import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
-import { eventually } from '../support/indexHarness.ts'
 import type { TestStore } from '../support/testStores.ts'
 
 /** The answer to a call. */

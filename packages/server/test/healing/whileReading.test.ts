@@ -1,16 +1,25 @@
+import {
+  type Address,
+  type Damage,
+  openStoreReader,
+  openStoreWriter,
+  type StoreLocation,
+  type StoreReader,
+  type StoreWriter
+} from '@chain-data/index'
+import { firstTransactionId } from '@chain-data/index/record'
+import {
+  buildChain,
+  commitChain,
+  decodeRecords,
+  expectedHistory,
+  hashOf,
+  people,
+  readAudit,
+  readHistory,
+  withSnapshot
+} from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import { openStoreReader } from '../../src/index/openStoreReaders.ts'
-import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import type { StoreReader } from '../../src/index/port/store.ts'
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { firstTransactionId } from '../../src/index/record/transactionId.ts'
-import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import { expectedHistory } from '../../src/index/test/expectedHistory.ts'
-import { decodeRecords, readAudit, readHistory, withSnapshot } from '../../src/index/test/readAll.ts'
-import type { Address } from '../../src/model/evm.ts'
-import type { Damage } from '../../src/platform/errors.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createCounts } from '../../src/server/metrics/counts.ts'
 import { createDamageReport } from '../../src/server/rpc/createDamageReport.ts'

@@ -1,10 +1,10 @@
+import { eventually } from '@chain-data/index/test'
 import type { EvmHoldings } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { expect } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import type { ChaosNode } from '../chaos/chaosNodes.ts'
-import { eventually } from '../support/indexHarness.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-key').toString('base64')}`
 

@@ -1,9 +1,8 @@
 import { type AnvilNode, type EvmDriver, evmAddressesOf, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { eventually, type Postgres, startPostgres } from '@chain-data/index/test'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { eventually } from '../support/indexHarness.ts'
-import { type Postgres, startPostgres } from '../support/startPostgres.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 

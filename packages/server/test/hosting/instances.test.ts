@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from '@chain-data/client'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
 import type { EvmChainHealth } from '../../src/server/http/statusPage/health.ts'
 import { type RunningCommand, runCommand } from '../cli/runCommand.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { type Balancer, startBalancer } from './startBalancer.ts'
 
 const chainId = 31337

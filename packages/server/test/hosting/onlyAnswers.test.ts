@@ -1,10 +1,9 @@
 import { type EvmDriver, evmAddressesOf, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { createTestDatabase, eventually, temporaryFolder } from '@chain-data/index/test'
 import { expect, it, type TestContext } from 'vitest'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
-import { createTestDatabase } from '../support/startPostgres.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 

@@ -11,13 +11,12 @@ import {
   startSurfpool,
   surfpoolUnsupportedReason
 } from '@chain-data/devnet'
+import { createTestDatabase, eventually } from '@chain-data/index/test'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { ConfigInput } from '../../src/server/config/config.ts'
-import { eventually } from '../support/indexHarness.ts'
-import { createTestDatabase } from '../support/startPostgres.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 const password = 'hunter2-of-the-store'

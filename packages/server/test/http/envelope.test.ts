@@ -1,12 +1,8 @@
+import { StoreError } from '@chain-data/index'
 import { openRpcDocument } from '@chain-data/protocol/document'
 import { checkFailure } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
-import {
-  NodeContradictionError,
-  NodeRpcError,
-  NodeUnavailableError,
-  StoreError
-} from '../../src/platform/errors.ts'
+import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../src/platform/errors.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address, request, solanaAddress, startService, statusHandlers, statusOf } from './startService.ts'

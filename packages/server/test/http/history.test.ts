@@ -1,8 +1,7 @@
+import { buildChain, commitChain, hashOf, people, poolTransaction } from '@chain-data/index/test'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { checkFailure, checkResult } from '@chain-data/protocol/validators'
 import { afterEach, describe, expect, it } from 'vitest'
-import { buildChain, hashOf, people, poolTransaction } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
 import { type StartedHistory, startHistory } from './startHistory.ts'
 import { request } from './startService.ts'
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { eventually } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
 import type { Listener } from '../../src/server/http/listen.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { address, authorization, request, type ServiceChanges, startService } from './startService.ts'
 
 const cleanUps: (() => Promise<unknown>)[] = []

@@ -1,12 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StoreReader } from '../../src/index/port/store.ts'
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
-import { hashOf } from '../../src/index/test/buildChain.ts'
-import type { SyncStatus } from '../../src/model/sync.ts'
+import type { StoreReader, StoreWriter, SyncStatus } from '@chain-data/index'
+import { hashOf, openSqliteReader, openSqliteWriter } from '@chain-data/index/test'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import {
   createGetTransactionsByAddress,

@@ -1,15 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  expectedHistory,
+  openSqliteReader,
+  people,
+  readHistory,
+  temporaryFolder,
+  withSnapshot
+} from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
-import { people } from '../../src/index/test/buildChain.ts'
-import { expectedHistory } from '../../src/index/test/expectedHistory.ts'
-import { readHistory, withSnapshot } from '../../src/index/test/readAll.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../src/platform/errors.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { backfill } from '../../src/server/indexer/backfill.ts'
 import { createIndexCounts } from '../../src/server/indexer/indexCounts.ts'
 import { createStatusBoard } from '../../src/server/indexer/status.ts'
-import { temporaryFolder } from '../support/indexHarness.ts'
 import { type RunningFollow, runFollow } from './runFollow.ts'
 import { createScriptedNode, type ScriptedNode } from './scriptedNode.ts'
 

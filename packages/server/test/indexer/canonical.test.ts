@@ -1,12 +1,12 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   differences,
   historyOf,
   poolOf,
   type RunningIndexer,
-  runTestIndexer,
-  temporaryFolder
+  runTestIndexer
 } from '../support/indexHarness.ts'
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { walkChain } from '../support/walkChain.ts'

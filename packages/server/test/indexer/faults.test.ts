@@ -6,8 +6,9 @@ import {
   seedEvmWorld,
   startAnvil
 } from '@chain-data/devnet'
+import { temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { differences, type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { differences, type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
 import { type Fault, type FaultProxy, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { walkChain } from '../support/walkChain.ts'
 

@@ -1,8 +1,7 @@
+import { eventually, hashOf, people, temporaryFolder } from '@chain-data/index/test'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { hashOf, people } from '../../src/index/test/buildChain.ts'
 import { ConfigError, NodeContradictionError, NodeUnavailableError } from '../../src/platform/errors.ts'
 import type { FollowOptions } from '../../src/server/indexer/follow.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { type RunningFollow, runFollow } from './runFollow.ts'
 import { createScriptedNode, type ScriptedNode } from './scriptedNode.ts'
 

@@ -1,14 +1,16 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import {
+  type ChainIdentity,
+  StoreInUseError,
+  StoreUnavailableError,
+  type StoreWriter,
+  type SyncStatus
+} from '@chain-data/index'
+import { eventually, openSqliteWriter, temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { ChainIdentity } from '../../src/index/port/status.ts'
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { StoreInUseError } from '../../src/index/port/writer.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
-import type { SyncStatus } from '../../src/model/sync.ts'
-import { StoreUnavailableError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { runIndexer } from '../../src/server/indexer/runIndexer.ts'
-import { differences, eventually, temporaryFolder } from '../support/indexHarness.ts'
+import { differences } from '../support/indexHarness.ts'
 import { walkChain } from '../support/walkChain.ts'
 
 let anvil: AnvilNode

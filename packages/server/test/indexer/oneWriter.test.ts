@@ -1,15 +1,13 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import type { Hash, SyncStatus } from '@chain-data/index'
+import { eventually, openSqliteWriter, temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
-import type { Hash } from '../../src/model/evm.ts'
-import type { SyncStatus } from '../../src/model/sync.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import {
   type Indexer,
   type StartIndexerOptions,
   startIndexer
 } from '../../src/server/indexer/startIndexer.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 
 let anvil: AnvilNode

@@ -1,8 +1,8 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 
 const cleanUps: (() => Promise<unknown>)[] = []

@@ -1,12 +1,7 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  eventually,
-  poolOf,
-  type RunningIndexer,
-  runTestIndexer,
-  temporaryFolder
-} from '../support/indexHarness.ts'
+import { poolOf, type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
 import { type FaultProxy, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 
 let anvil: AnvilNode

@@ -5,8 +5,9 @@ import {
   type EvmDriver,
   startAnvil
 } from '@chain-data/devnet'
+import { temporaryFolder } from '@chain-data/index/test'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { differences, type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { differences, type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { walkChain } from '../support/walkChain.ts'
 

@@ -1,7 +1,7 @@
+import type { Hash, IndexedBlock } from '@chain-data/index'
+import { encodeBlock } from '@chain-data/index/record'
+import { buildChain, hashOf, people, type TransactionPlan } from '@chain-data/index/test'
 import type { EvmSource } from '../../src/evm/blocks/evmSource.ts'
-import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
-import { buildChain, hashOf, people, type TransactionPlan } from '../../src/index/test/buildChain.ts'
-import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
 import type { PoolSource } from '../../src/server/indexer/poolWatch.ts'
 

@@ -2,8 +2,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import type { SyncStatus } from '@chain-data/index'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { SyncStatus } from '../../src/model/sync.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createThreads } from '../../src/server/indexer/createThreads.ts'
 import {
@@ -11,7 +12,7 @@ import {
   type StartIndexerOptions,
   startIndexer
 } from '../../src/server/indexer/startIndexer.ts'
-import { differences, eventually, temporaryFolder } from '../support/indexHarness.ts'
+import { differences } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { walkChain } from '../support/walkChain.ts'
 

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createTestDatabase, eventually, temporaryFolder } from '@chain-data/index/test'
 import { isConfirmed, type SyncStatus, type TransactionRecord } from '@chain-data/protocol'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import { address } from '../blocks/rawBlock.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
-import { createTestDatabase } from '../support/startPostgres.ts'
 import { startLargeChain } from './startLargeChain.ts'
 
 const chainId = 31337

@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { eventually, openSqliteWriter, temporaryFolder } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
 import { startScriptedChain } from '../blocks/startScriptedChain.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 
 const script = fileURLToPath(new URL('outOfDescriptors.ts', import.meta.url))
 const cleanUps: (() => unknown)[] = []

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startAnvil } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {

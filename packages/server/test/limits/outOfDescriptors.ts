@@ -3,7 +3,7 @@
  * and asks the node, and both again once it has given them back. `listen`: it answers requests.
  */
 import { closeSync, openSync } from 'node:fs'
-import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
+import { openSqliteReader } from '@chain-data/index/test'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { listen } from '../../src/server/http/listen.ts'

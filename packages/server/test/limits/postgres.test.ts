@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { createTestDatabase, eventually, findPostgres, startPostgres } from '@chain-data/index/test'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { findPostgres } from '../support/findPostgres.ts'
-import { eventually } from '../support/indexHarness.ts'
-import { createTestDatabase, startPostgres } from '../support/startPostgres.ts'
 
 async function ask(url: string, text: string): Promise<readonly unknown[]> {
   const client = new pg.Client({ connectionString: url })
@@ -35,7 +33,7 @@ describe('the PostgreSQL of the tests', () => {
   })
 
   it('ends and leaves nothing behind when the process that started it is killed', async () => {
-    const support = new URL('../support/startPostgres.ts', import.meta.url).href
+    const support = new URL('../../../index/test/support/startPostgres.ts', import.meta.url).href
     const script = `const { socketFolder } = await (await import('${support}')).startPostgres()
       console.log(socketFolder); setInterval(() => {}, 1_000)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import {
@@ -10,7 +11,6 @@ import {
   projects as startProjects,
   startService
 } from '../http/startService.ts'
-import { eventually } from '../support/indexHarness.ts'
 
 const holdings = { native: '0', tokens: [], nfts: [] }
 const call = request('svc_getTokensAndNFTs', [address])

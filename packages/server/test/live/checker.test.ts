@@ -1,5 +1,5 @@
+import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { eventually } from '../support/indexHarness.ts'
 import { readHistory } from './askService.ts'
 import { checkSamples, type Sample } from './checkSamples.ts'
 import type { Change, HistoryRecord } from './foldChanges.ts'

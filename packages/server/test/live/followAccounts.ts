@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '../support/indexHarness.ts'
+import { eventually } from '@chain-data/index/test'
 import { openStream, parseExactly, RefusedError, readHistory, type Service } from './askService.ts'
 import { AccountFold, type Change, type HistoryRecord } from './foldChanges.ts'
 

@@ -1,7 +1,7 @@
 import { createEmptyWorld, createEvmDriver, type EvmDriver, evmAccount, startAnvil } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import type { ConfigInput } from '../../src/server/config/config.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { readHistory, type Service } from './askService.ts'
 
 /** A service over a chain of its own, to be watched. */

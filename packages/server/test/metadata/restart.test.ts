@@ -10,11 +10,11 @@ import {
   startAnvil,
   startMetadataServer
 } from '@chain-data/devnet'
+import { eventually } from '@chain-data/index/test'
 import type { EvmHoldings } from '@chain-data/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createServer, type Server } from '../../src/index.ts'
 import { type Logger, silentLogger } from '../../src/platform/logger.ts'
-import { eventually } from '../support/indexHarness.ts'
 
 let anvil: AnvilNode
 let host: MetadataServer

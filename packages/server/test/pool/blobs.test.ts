@@ -1,6 +1,7 @@
 import { createEmptyWorld, createEvmDriver, startAnvil } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import { eventually, historyOf, poolOf, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { historyOf, poolOf, runTestIndexer } from '../support/indexHarness.ts'
 
 const cleanUps: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -1,12 +1,6 @@
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  eventually,
-  historyOf,
-  poolOf,
-  type RunningIndexer,
-  runTestIndexer,
-  temporaryFolder
-} from '../support/indexHarness.ts'
+import { historyOf, poolOf, type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
 import { testClients } from '../support/testClients.ts'
 import { type PoolNode, poolNodes } from './poolNode.ts'
 

@@ -1,14 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { eventually, readChunks, temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { readChunks } from '../../src/index/test/readAll.ts'
-import {
-  eventually,
-  poolOf,
-  type RunningIndexer,
-  readIndex,
-  runTestIndexer,
-  temporaryFolder
-} from '../support/indexHarness.ts'
+import { poolOf, type RunningIndexer, readIndex, runTestIndexer } from '../support/indexHarness.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/startFaultProxy.ts'
 import { type PoolNode, poolNodes } from './poolNode.ts'
 

@@ -1,5 +1,6 @@
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import { eventually, poolOf, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { poolOf, runTestIndexer } from '../support/indexHarness.ts'
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { poolNodes } from './poolNode.ts'
 

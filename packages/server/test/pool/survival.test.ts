@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
 import { type RunningCommand, runCommand } from '../cli/runCommand.ts'
-import { eventually, historyOf, poolOf, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { historyOf, poolOf, runTestIndexer } from '../support/indexHarness.ts'
 import { poolNodes } from './poolNode.ts'
 
 const cleanUps: (() => Promise<void>)[] = []

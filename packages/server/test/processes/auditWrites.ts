@@ -1,5 +1,5 @@
+import { chainSchema } from '@chain-data/index/test'
 import pg from 'pg'
-import { chainSchema } from '../../src/index/postgres/schema.ts'
 
 /** Keeps, inside the database, who has written to an index in which term. */
 export interface Audit {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '@chain-data/index/test'
 import type { Random } from '../../../devnet/src/platform/createRandom.ts'
 import type { ChaosChain } from '../chaos/createChaosChain.ts'
-import { eventually } from '../support/indexHarness.ts'
 import type { Truth } from './recordTruth.ts'
 
 /** A chain that does not stand still. */

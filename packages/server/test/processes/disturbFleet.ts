@@ -1,6 +1,6 @@
+import { eventually } from '@chain-data/index/test'
 import type { Random } from '../../../devnet/src/platform/createRandom.ts'
 import { takeAway } from '../chaos/takeAway.ts'
-import { eventually } from '../support/indexHarness.ts'
 import type { TestStore } from '../support/testStores.ts'
 import type { Changes } from './changeChain.ts'
 import { leaderOf } from './leaderOf.ts'

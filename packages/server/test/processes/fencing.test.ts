@@ -1,18 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { testIdentity } from '@chain-data/index/contract'
+import {
+  chainSchema,
+  commitChain,
+  dumpPostgresStore,
+  eventually,
+  openPostgresWriter
+} from '@chain-data/index/test'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { guardChild } from '../../../devnet/src/platform/childGuard.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { chainSchema } from '../../src/index/postgres/schema.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import { dumpPostgresStore } from '../../src/index/test/dumpPostgresStore.ts'
-import { testIdentity } from '../../src/index/test/store.contract.ts'
 import { isFull } from '../chaos/chaosSizes.ts'
 import { takeAway } from '../chaos/takeAway.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { engines } from '../support/testStores.ts'
 import { auditWrites } from './auditWrites.ts'
 import { firstBlocks, type LeaderDeed, leaderDeeds, nextBlocks } from './leaderDeeds.ts'

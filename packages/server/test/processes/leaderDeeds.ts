@@ -1,6 +1,5 @@
-import type { StoreWriter } from '../../src/index/port/writer.ts'
-import { buildChain, people, poolTransaction } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
+import type { StoreWriter } from '@chain-data/index'
+import { buildChain, commitChain, people, poolTransaction } from '@chain-data/index/test'
 
 export type LeaderDeed = 'commit' | 'rollback' | 'pool update' | 'report'
 

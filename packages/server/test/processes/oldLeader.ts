@@ -6,9 +6,8 @@
  * and how many steps it took.
  */
 import { writeSync } from 'node:fs'
-import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
-import { testIdentity } from '../../src/index/test/store.contract.ts'
-import { startDatabaseDoor } from '../support/startDatabaseDoor.ts'
+import { testIdentity } from '@chain-data/index/contract'
+import { openPostgresWriter, startDatabaseDoor } from '@chain-data/index/test'
 import { type LeaderDeed, leaderDeeds } from './leaderDeeds.ts'
 
 const [url = '', deed = '', freezesAt = '1', place = 'before'] = process.argv.slice(2)

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { guardChild } from '../../../devnet/src/platform/childGuard.ts'
 import { type RunningCommand, runCommand } from '../cli/runCommand.ts'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 
 /** One server of several over a store: `chain-data serve` in a process of its own. */
 export interface Member {

@@ -6,8 +6,8 @@ import {
   type EvmTransaction,
   startAnvil
 } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { startSimulatedService } from './startSimulatedService.ts'
 import { watchAnswers } from './watchAnswers.ts'

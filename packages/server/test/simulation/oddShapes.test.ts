@@ -5,10 +5,10 @@ import {
   type EvmDriver,
   startAnvil
 } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { getCreateAddress, toBeHex } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { type FaultProxy, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { type SimulatedService, startSimulatedService } from './startSimulatedService.ts'
 

@@ -11,12 +11,13 @@ import {
   startAnvil,
   wireStatusOf
 } from '@chain-data/devnet'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { isConfirmed, type TransactionRecord } from '@chain-data/protocol'
 import { afterAll, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { isFull } from '../chaos/chaosSizes.ts'
-import { differences, eventually, temporaryFolder } from '../support/indexHarness.ts'
+import { differences } from '../support/indexHarness.ts'
 import { walkChain } from '../support/walkChain.ts'
 import { type ChainVersions, createChainVersions } from './chainVersions.ts'
 import { beginRandomStory } from './randomStory.ts'

@@ -1,7 +1,7 @@
+import type { Address, Hash } from '@chain-data/index'
+import { people } from '@chain-data/index/test'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
-import { people } from '../../src/index/test/buildChain.ts'
-import type { Address, Hash } from '../../src/model/evm.ts'
 import { type AnswerChecker, createAnswerChecker, type Told, type ToldRecord } from './checkAnswer.ts'
 import { createSimulatedChain, type SimulatedChain } from './simulatedChain.ts'
 

@@ -1,4 +1,4 @@
-import type { Address, Hash, IndexedBlock } from '../../src/model/evm.ts'
+import type { Address, Hash, IndexedBlock } from '@chain-data/index'
 import type { SimulatedChain } from './simulatedChain.ts'
 import type { SimulatedNode } from './simulatedNode.ts'
 

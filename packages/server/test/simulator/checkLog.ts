@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ChangePosition, ChangesExpiredError } from '../../src/index/port/changes.ts'
-import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
-import { people } from '../../src/index/test/buildChain.ts'
+import { type ChangePosition, ChangesExpiredError, type Snapshot, type StoreReader } from '@chain-data/index'
 import {
   FoldedHistories,
+  people,
   readChanges,
   readShown,
   type ShownTransaction
-} from '../../src/index/test/foldChanges.ts'
+} from '@chain-data/index/test'
 
 /** What a caller has that keeps histories by changes alone. */
 interface Kept {

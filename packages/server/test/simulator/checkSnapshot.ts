@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
-import { expectedEvents, expectedHistory } from '../../src/index/test/expectedHistory.ts'
-import { gather, readHistory, readPages } from '../../src/index/test/readAll.ts'
-import type { Address, Hash, HoldingCandidate, IndexedBlock } from '../../src/model/evm.ts'
-import { IndexDamagedError } from '../../src/platform/errors.ts'
+import {
+  type Address,
+  type Hash,
+  type HoldingCandidate,
+  IndexDamagedError,
+  type IndexedBlock,
+  type Snapshot,
+  type StoreReader
+} from '@chain-data/index'
+import { expectedEvents, expectedHistory, gather, readHistory, readPages } from '@chain-data/index/test'
 import type { SimulatedChain } from './simulatedChain.ts'
 
 /**

@@ -1,7 +1,6 @@
+import { type Address, type Hash, IndexDamagedError } from '@chain-data/index'
 import type { AnswerCoverage } from '../../src/model/coverage.ts'
-import type { Address, Hash } from '../../src/model/evm.ts'
 import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
-import { IndexDamagedError } from '../../src/platform/errors.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { type MethodContext, ResultStream, ResultText } from '../../src/server/methods/MethodContext.ts'
 import type { Told, ToldRecord } from './checkAnswer.ts'

@@ -1,5 +1,3 @@
-import type { Random } from '../../../devnet/src/platform/createRandom.ts'
-import { hashOf, type PresentTransaction, people } from '../../src/index/test/buildChain.ts'
 import type {
   AccountEvents,
   Address,
@@ -7,7 +5,9 @@ import type {
   HoldingCandidate,
   IndexedBlock,
   IndexedTransaction
-} from '../../src/model/evm.ts'
+} from '@chain-data/index'
+import { hashOf, type PresentTransaction, people } from '@chain-data/index/test'
+import type { Random } from '../../../devnet/src/platform/createRandom.ts'
 
 /** A transaction that somebody has signed; blocks and pools take it and lose it again. */
 export interface SentTransaction {

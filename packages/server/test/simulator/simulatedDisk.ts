@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Random } from '../../../devnet/src/platform/createRandom.ts'
+import { chainFiles, loadSqliteDriver, StoreError } from '@chain-data/index'
 import {
   type SqliteConnection,
   type SqliteDriver,
   type SqliteStatement,
-  toStoreError
-} from '../../src/index/sqlite/driver.ts'
-import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
-import { chainFiles } from '../../src/index/sqlite/open.ts'
-import { StoreError } from '../../src/platform/errors.ts'
+  toSqliteError as toStoreError
+} from '@chain-data/index/test'
+import type { Random } from '../../../devnet/src/platform/createRandom.ts'
 
 /**
  * What happens to one SQLite call:

@@ -1,6 +1,6 @@
+import type { IndexedBlock } from '@chain-data/index'
+import { type BlockRows, encodeBlock } from '@chain-data/index/record'
 import type { Random } from '../../../devnet/src/platform/createRandom.ts'
-import { type BlockRows, encodeBlock } from '../../src/index/record/encodeBlock.ts'
-import type { IndexedBlock } from '../../src/model/evm.ts'
 import { pause } from '../../src/platform/concurrency/pause.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../src/platform/errors.ts'
 import type { FollowOptions } from '../../src/server/indexer/follow.ts'

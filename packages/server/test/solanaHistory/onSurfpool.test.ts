@@ -5,9 +5,9 @@ import {
   startSurfpool,
   surfpoolUnsupportedReason
 } from '@chain-data/devnet'
+import { noMetadataCache } from '@chain-data/index'
 import type { SolanaTransaction, SolanaTransactionHistory } from '@chain-data/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { noMetadataCache } from '../../src/model/metadata.ts'
 import { createSolanaHistoryRpc } from '../../src/nodes/solana/historyRpc.ts'
 import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'

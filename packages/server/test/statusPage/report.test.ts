@@ -1,5 +1,6 @@
+import type { SyncStatus } from '@chain-data/index'
 import { describe, expect, test } from 'vitest'
-import { type SyncStatus, toChainState } from '../../src/model/sync.ts'
+import { toChainState } from '../../src/model/sync.ts'
 import type { IndexFigures, UpstreamFigures } from '../../src/platform/figures.ts'
 import {
   createStatusRecorder,

@@ -1,17 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { chainFiles, openIndexToReset, openStoreReader, openStoreWriter } from '@chain-data/index'
+import {
+  buildChain,
+  chainSchema,
+  commitChain,
+  formatOf,
+  hashOf,
+  people,
+  postgresIndexTables as postgresTables,
+  queryOnce,
+  readHistory,
+  sqliteIndexTables as sqliteTables,
+  withSnapshot
+} from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openIndexToReset } from '../../src/index/openIndexToReset.ts'
-import { openStoreReader } from '../../src/index/openStoreReaders.ts'
-import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
-import { chainSchema, indexTables as postgresTables } from '../../src/index/postgres/schema.ts'
-import { formatOf } from '../../src/index/shared/format.ts'
-import { chainFiles } from '../../src/index/sqlite/open.ts'
-import { indexTables as sqliteTables } from '../../src/index/sqlite/schema.ts'
-import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
-import { commitChain } from '../../src/index/test/commitChain.ts'
-import { readHistory, withSnapshot } from '../../src/index/test/readAll.ts'
 import { damageIndex } from '../healing/damageIndex.ts'
-import { queryOnce } from '../support/startPostgres.ts'
 import { type Engine, engines, type TestStore } from '../support/testStores.ts'
 
 const identity = { chainId: 31_337, genesisHash: hashOf('genesis') }

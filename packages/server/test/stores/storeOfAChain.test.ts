@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { temporaryFolder } from '@chain-data/index/test'
 import { expect, it } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { runCommand } from '../cli/runCommand.ts'
 import { expectRight } from '../devChains/expectRight.ts'
 import { startDevNode } from '../devChains/startDevNode.ts'
-import { temporaryFolder } from '../support/indexHarness.ts'
 import { engines } from '../support/testStores.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`

@@ -1,38 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import {
+  type ConfirmedTransaction,
+  openStoreReader,
+  openStoreWriter,
+  type PendingTransaction,
+  type Snapshot,
+  type StoreLocation,
+  type SyncStatus
+} from '@chain-data/index'
+import { eventually, readChunks } from '@chain-data/index/test'
 import { patient } from '../../../../.config/patience.ts'
-import { openStoreReader } from '../../src/index/openStoreReaders.ts'
-import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import type { Snapshot } from '../../src/index/port/store.ts'
-import { readChunks } from '../../src/index/test/readAll.ts'
-import type { ConfirmedTransaction, PendingTransaction } from '../../src/model/evm.ts'
-import type { SyncStatus } from '../../src/model/sync.ts'
 import { type Logger, silentLogger } from '../../src/platform/logger.ts'
 import { type RunIndexerOptions, runIndexer } from '../../src/server/indexer/runIndexer.ts'
 import type { IndexerConfig } from '../../src/server/indexer/startIndexer.ts'
 import type { WalkedChain, WalkedTransaction } from './walkChain.ts'
-
-/** Polls until `look` returns something; fails with what it saw last. */
-export async function eventually<T>(
-  what: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 30_000
-): Promise<T> {
-  const deadline = performance.now() + patient(limitMs)
-  for (;;) {
-    const found = await look()
-    if (found !== undefined && found !== false) return found
-    if (performance.now() > deadline) throw new Error(`not in time: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
-}
-
-export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'chain-data-'))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
-}
 
 /** Where a test keeps an index; a text is a folder of SQLite. */
 export type StorePlace = string | StoreLocation

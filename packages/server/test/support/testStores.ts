@@ -1,8 +1,13 @@
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import { dumpPostgresStore } from '../../src/index/test/dumpPostgresStore.ts'
-import { type DumpSection, dumpStore, type StoreDump } from '../../src/index/test/dumpStore.ts'
-import { temporaryFolder } from './indexHarness.ts'
-import { type Postgres, startStore } from './startPostgres.ts'
+import type { StoreLocation } from '@chain-data/index'
+import {
+  type DumpSection,
+  dumpPostgresStore,
+  dumpStore,
+  type Postgres,
+  type StoreDump,
+  startStore,
+  temporaryFolder
+} from '@chain-data/index/test'
 
 /** An empty store in a place of its own. */
 export interface TestStore {

@@ -1,6 +1,7 @@
 import { startAnvil } from '@chain-data/devnet'
+import { temporaryFolder } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { historyOf, readIndex, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { historyOf, readIndex, runTestIndexer } from '../support/indexHarness.ts'
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import type { NodeProcess } from '../support/startNodeProcess.ts'

@@ -1,4 +1,4 @@
-import type { AccountEvent, Address } from '../../src/model/evm.ts'
+import type { AccountEvent, Address } from '@chain-data/index'
 import type { TracedBlock, TracedChain } from './tracedChain.ts'
 
 /**

@@ -1,17 +1,20 @@
 import { startAnvil } from '@chain-data/devnet'
+import type { AccountEvent, Address, IndexedBlock } from '@chain-data/index'
+import {
+  addressLength,
+  type BlockRows,
+  decodeAccountEvents,
+  decodeDetailed,
+  firstTransactionId,
+  toHex
+} from '@chain-data/index/record'
+import { type DetailedTransaction, eventually } from '@chain-data/index/test'
 import { fetchBlock } from '../../src/evm/blocks/blocks.ts'
 import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
 import { type BlockTraces, readTraces } from '../../src/evm/blocks/traces/readTraces.ts'
 import { noWaivers } from '../../src/evm/blocks/verification/contradiction.ts'
-import { decodeAccountEvents } from '../../src/index/record/accountEvents.ts'
-import { type DetailedTransaction, decodeDetailed } from '../../src/index/record/details.ts'
-import { addressLength, type BlockRows } from '../../src/index/record/encodeBlock.ts'
-import { toHex } from '../../src/index/record/hexBytes.ts'
-import { firstTransactionId } from '../../src/index/record/transactionId.ts'
-import type { AccountEvent, Address, IndexedBlock } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { normalizeAlone } from '../blocks/normalizeAlone.ts'
-import { eventually } from '../support/indexHarness.ts'
 
 export const chainId = 31_337
 

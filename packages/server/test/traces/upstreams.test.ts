@@ -1,10 +1,12 @@
+import {
+  type BlockRows,
+  decodeAccountEvents,
+  decodeDetailed,
+  firstTransactionId
+} from '@chain-data/index/record'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
 import { createTracing } from '../../src/evm/blocks/traces/createTracing.ts'
-import { decodeAccountEvents } from '../../src/index/record/accountEvents.ts'
-import { decodeDetailed } from '../../src/index/record/details.ts'
-import type { BlockRows } from '../../src/index/record/encodeBlock.ts'
-import { firstTransactionId } from '../../src/index/record/transactionId.ts'
 import type { TraceMode } from '../../src/model/traceMode.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../src/platform/errors.ts'

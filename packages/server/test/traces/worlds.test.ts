@@ -1,6 +1,6 @@
+import { eventually } from '@chain-data/index/test'
 import { getCreate2Address, getCreateAddress, keccak256, zeroPadValue } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../support/indexHarness.ts'
 import { evmWallets } from './evmWallets.ts'
 import { act, puppetCode, type Step } from './puppets.ts'
 import { reconcile } from './reconcile.ts'

@@ -1,8 +1,9 @@
+import { temporaryFolder } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/platform/logger.ts'
 import { blockHash, type Raw, rawBlock } from '../blocks/rawBlock.ts'
 import { type ScriptedChain, startScriptedChain } from '../blocks/startScriptedChain.ts'
-import { runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { runTestIndexer } from '../support/indexHarness.ts'
 import { type NodeProxy, type ProxiedCall, type Rule, startNodeProxy } from './startNodeProxy.ts'
 
 const head = 160

@@ -1,6 +1,6 @@
+import { eventually } from '@chain-data/index/test'
 import { describe, expect, it } from 'vitest'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../src/platform/errors.ts'
-import { eventually } from '../support/indexHarness.ts'
 import type { Rule } from './startNodeProxy.ts'
 import { useUpstreams } from './useUpstreams.ts'
 

@@ -1,6 +1,7 @@
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/platform/errors.ts'
-import { eventually, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { runTestIndexer } from '../support/indexHarness.ts'
 import type { NodeProxy, Rule } from './startNodeProxy.ts'
 import { useUpstreams } from './useUpstreams.ts'
 

@@ -1,5 +1,6 @@
+import { temporaryFolder } from '@chain-data/index/test'
 import { expect, it } from 'vitest'
-import { differences, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { differences, runTestIndexer } from '../support/indexHarness.ts'
 import { walkChain } from '../support/walkChain.ts'
 import type { Rule, RuleAnswer } from './startNodeProxy.ts'
 import { useUpstreams } from './useUpstreams.ts'

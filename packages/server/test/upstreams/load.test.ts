@@ -1,7 +1,7 @@
+import { eventually } from '@chain-data/index/test'
 import { describe, expect, it } from 'vitest'
 import type { EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { NodeUnavailableError } from '../../src/platform/errors.ts'
-import { eventually } from '../support/indexHarness.ts'
 import type { Rule, RuleAnswer } from './startNodeProxy.ts'
 import { useUpstreams } from './useUpstreams.ts'
 

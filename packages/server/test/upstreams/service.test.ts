@@ -1,6 +1,6 @@
+import { eventually } from '@chain-data/index/test'
 import { describe, expect, it } from 'vitest'
 import { createServer } from '../../src/server/start/createServer.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { useUpstreams } from './useUpstreams.ts'
 
 const use = useUpstreams()

@@ -1,3 +1,4 @@
+import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { createSolanaHistoryRpc } from '../../src/nodes/solana/historyRpc.ts'
@@ -5,7 +6,6 @@ import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { createSharedWork } from '../../src/platform/concurrency/deadline.ts'
 import { type ScriptedNode, startScriptedNode } from '../solana/startScriptedNode.ts'
-import { eventually } from '../support/indexHarness.ts'
 import { useUpstreams } from './useUpstreams.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 1_000_000)

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { eventually, temporaryFolder } from '@chain-data/index/test'
 import { describe, expect, it } from 'vitest'
 import WebSocket, * as webSockets from 'ws'
 import { createWebSocketHeads, type WebSocketHeads } from '../../src/nodes/evm/webSocketHeads.ts'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { eventually, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { runTestIndexer } from '../support/indexHarness.ts'
 import { useUpstreams } from './useUpstreams.ts'
 
 // The types are those of an older version, which had the server elsewhere.

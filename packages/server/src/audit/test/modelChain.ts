@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto'
-import type { Recount } from '../../index/port/audit.ts'
-import type { IndexCoverage } from '../../index/port/status.ts'
-import type { Snapshot } from '../../index/port/store.ts'
-import { toTransactionId } from '../../index/record/transactionId.ts'
-import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'
-import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import type {
   AccountEvent,
   AccountEvents,
   Address,
+  IndexCoverage,
   IndexedBlock,
   IndexedTransaction,
   InternalTransfer,
+  Recount,
+  Snapshot,
   TokenTransfer
-} from '../../model/evm.ts'
+} from '@chain-data/index'
+import { toTransactionId } from '@chain-data/index/record'
+import { emptySnapshot, encodeConfirmed } from '@chain-data/index/test'
 import type { AccountAt, AccountState, TokenBalance } from '../accountState.ts'
 
 /** What a model transaction does; amounts small, so that they often are the same. */

@@ -1,4 +1,4 @@
-import type { DeepRecord } from '../../model/deepHistory.ts'
+import type { DeepRecord } from '@chain-data/index'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { OldState, StateRead } from './state/createOldState.ts'
 import { type Reading, Readings } from './state/Readings.ts'

@@ -1,4 +1,5 @@
-import type { DeepGap, DeepSource } from '../../model/deepHistory.ts'
+import type { DeepGap } from '@chain-data/index'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import { readCount, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'

@@ -1,4 +1,4 @@
-import type { Address, Hex } from '../../model/evm.ts'
+import type { Address, Hex } from '@chain-data/index'
 import { type RawObject, readCount, readHash } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import {
   type RawObject,
   readCount,
@@ -9,8 +9,7 @@ import {
 } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { DownwardSearch, Wanted } from './search/DownwardSearch.ts'
-import { FoundBlocks } from './search/DownwardSearch.ts'
+import { type DownwardSearch, FoundBlocks, type Wanted } from './search/DownwardSearch.ts'
 
 /** The longest page that nodes with this method give by default. */
 const pageSize = 25

@@ -1,5 +1,5 @@
-import type { DeepCoverage, DeepHistoryCache, DeepSource } from '../../model/deepHistory.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
+import type { Address, BlockRef, DeepHistoryCache } from '@chain-data/index'
+import type { DeepCoverage, DeepSource } from '../../model/deepHistory.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createSharedWork } from '../../platform/concurrency/deadline.ts'

@@ -1,4 +1,4 @@
-import type { Address, Hash, UserOperation } from '../../model/evm.ts'
+import type { Address, Hash, UserOperation } from '@chain-data/index'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { type RawObject, readCount, readHash } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'

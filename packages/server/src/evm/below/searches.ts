@@ -1,5 +1,5 @@
-import type { DeepGap, DeepSource } from '../../model/deepHistory.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
+import type { Address, BlockRef, DeepGap } from '@chain-data/index'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'

@@ -1,6 +1,6 @@
+import type { Address } from '@chain-data/index'
 import { Wallet } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import type { Address } from '../../model/evm.ts'
 import type { RawObject } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'

@@ -1,4 +1,4 @@
-import type { AccountEvent, AccountEvents, Address, EvmTransaction } from '../../model/evm.ts'
+import type { AccountEvent, AccountEvents, Address, EvmTransaction } from '@chain-data/index'
 import {
   isAbsent,
   type RawObject,

@@ -1,3 +1,4 @@
+import type { Address, Hash } from '@chain-data/index'
 import {
   computeAddress,
   hashAuthorization,
@@ -10,7 +11,6 @@ import {
   toQuantity
 } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import type { Address, Hash } from '../../model/evm.ts'
 import {
   type AuthorityNonces,
   findAuthorities,

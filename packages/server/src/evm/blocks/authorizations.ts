@@ -1,6 +1,6 @@
+import type { Address, EvmTransaction, Hash } from '@chain-data/index'
+import { addressBytes } from '@chain-data/index/record'
 import { RLP } from '@ethereumjs/rlp'
-import { addressBytes } from '../../index/record/hexBytes.ts'
-import type { Address, EvmTransaction, Hash } from '../../model/evm.ts'
 import {
   isAbsent,
   type RawObject,

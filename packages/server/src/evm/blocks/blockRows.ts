@@ -1,10 +1,13 @@
-import { decodeAccountEvents } from '../../index/record/accountEvents.ts'
-import { decodeDetailed } from '../../index/record/details.ts'
-import { addressLength, type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
-import { toHex } from '../../index/record/hexBytes.ts'
-import { firstTransactionId } from '../../index/record/transactionId.ts'
-import type { DeepRecord } from '../../model/deepHistory.ts'
-import type { AccountEvents, Address, Hash, IndexedBlock } from '../../model/evm.ts'
+import type { AccountEvents, Address, DeepRecord, Hash, IndexedBlock } from '@chain-data/index'
+import {
+  addressLength,
+  type BlockRows,
+  decodeAccountEvents,
+  decodeDetailed,
+  firstTransactionId,
+  hashLength,
+  toHex
+} from '@chain-data/index/record'
 
 /** Returns the hashes of a block's transactions. */
 export function hashesIn({ hashes, transactionCount }: BlockRows): readonly Hash[] {

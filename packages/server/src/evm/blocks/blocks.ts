@@ -1,4 +1,4 @@
-import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '@chain-data/index'
 import type { EvmNode, PostedBatch } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'

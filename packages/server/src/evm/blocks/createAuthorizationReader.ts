@@ -1,9 +1,8 @@
-import type { Address } from '../../model/evm.ts'
+import { type Address, ChainDataError } from '@chain-data/index'
 import { type NodeOutcome, quantityIn } from '../../nodes/evm/nodeCall.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
-import { ChainDataError } from '../../platform/errors.ts'
 import {
   type AuthorityNonces,
   type BlockAuthorizations,

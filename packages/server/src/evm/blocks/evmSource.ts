@@ -1,5 +1,5 @@
-import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
-import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '@chain-data/index'
+import { type BlockRows, encodeBlock } from '@chain-data/index/record'
 import type { RootVerification } from '../../model/rootParts.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'

@@ -1,4 +1,4 @@
-import type { Address, Hex } from '../../model/evm.ts'
+import type { Address, Hex } from '@chain-data/index'
 import { asBytes, asHex, type RawObject } from '../../nodes/evm/rawFields.ts'
 
 /** A well-formed log. */

@@ -1,5 +1,5 @@
-import type { RecordDetails } from '../../index/record/details.ts'
-import type { AccountEvent, Address, ConfirmedTransaction } from '../../model/evm.ts'
+import type { AccountEvent, Address, ConfirmedTransaction } from '@chain-data/index'
+import type { RecordDetails } from '@chain-data/index/record'
 
 /** A transaction with what is known of what happened in it. */
 export interface KnownTransaction extends RecordDetails {

@@ -6,7 +6,7 @@ import type {
   Hash,
   IndexedBlock,
   IndexedTransaction
-} from '../../model/evm.ts'
+} from '@chain-data/index'
 import {
   isAbsent,
   type RawObject,

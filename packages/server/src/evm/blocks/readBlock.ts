@@ -1,4 +1,4 @@
-import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
+import { type BlockRows, encodeBlock } from '@chain-data/index/record'
 import type { BlockAuthorizations } from './authorizations.ts'
 import { normalizeBlock } from './normalize.ts'
 import type { RootChecks } from './roots/createRootChecks.ts'

@@ -1,4 +1,4 @@
-import type { Address, HoldingCandidate, TokenTransfer, UserOperation } from '../../model/evm.ts'
+import type { Address, HoldingCandidate, TokenTransfer, UserOperation } from '@chain-data/index'
 import type { RawObject } from '../../nodes/evm/rawFields.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
 import { addressInWord, type Log, readLog, word, wordAt, zeroAddress } from './log.ts'

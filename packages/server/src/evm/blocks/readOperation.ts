@@ -1,4 +1,4 @@
-import type { UserOperation } from '../../model/evm.ts'
+import type { UserOperation } from '@chain-data/index'
 import { addressInWord, type Log, word, wordAt, zeroAddress } from './log.ts'
 
 /** keccak256 of `UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)`: ERC-4337, EntryPoint 0.6 to 0.9. */

@@ -1,4 +1,4 @@
-import type { Hash } from '../../model/evm.ts'
+import type { Hash } from '@chain-data/index'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'

@@ -1,5 +1,5 @@
-import { maxTransactionsPerBlock } from '../../index/record/transactionId.ts'
-import type { BlockRef } from '../../model/evm.ts'
+import type { BlockRef } from '@chain-data/index'
+import { maxTransactionsPerBlock } from '@chain-data/index/record'
 import {
   isAbsent,
   type RawObject,

@@ -1,4 +1,4 @@
-import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import type { Address, HoldingCandidate } from '@chain-data/index'
 import type { CallResult } from '../state/contractCalls.ts'
 import type { OwnedCandidate, WantedCandidate } from './heldAssets.ts'
 import { erc721Ownership } from './tokenStandards.ts'

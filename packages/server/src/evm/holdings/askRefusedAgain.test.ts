@@ -1,5 +1,5 @@
+import type { Address } from '@chain-data/index'
 import { expect, test } from 'vitest'
-import type { Address } from '../../model/evm.ts'
 import type { CallResult, ContractCall } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'

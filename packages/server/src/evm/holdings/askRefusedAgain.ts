@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { Multicall } from '../state/multicall.ts'
 import type { OwnedCandidate } from './heldAssets.ts'

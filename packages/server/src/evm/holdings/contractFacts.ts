@@ -1,4 +1,4 @@
-import type { Address, Hex } from '../../model/evm.ts'
+import type { Address, Hex } from '@chain-data/index'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { decodeBool, decodeText, decodeUint, hasFormOfText, type ReturnData } from '../state/abi.ts'
 import type { ContractCall } from '../state/contractCalls.ts'

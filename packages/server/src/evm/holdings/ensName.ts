@@ -1,4 +1,4 @@
-import type { Hex } from '../../model/evm.ts'
+import type { Hex } from '@chain-data/index'
 import { keccak256 } from '../../platform/keccak256.ts'
 
 /** The longest name that is shown, in characters. */

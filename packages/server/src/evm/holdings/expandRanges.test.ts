@@ -1,6 +1,6 @@
+import type { Address } from '@chain-data/index'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Address } from '../../model/evm.ts'
 import type { CallResult } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 import { createFactsMemory } from './contractFacts.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import type { Multicall } from '../state/multicall.ts'
 import { askRefusedAgain } from './askRefusedAgain.ts'
 import type { ContractFactsReader } from './contractFacts.ts'

@@ -1,4 +1,4 @@
-import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import type { Address, HoldingCandidate } from '@chain-data/index'
 import { displayText } from '../../platform/displayText.ts'
 import type { ContractFacts } from './contractFacts.ts'
 import { hidesCharacters } from './spam/nameSigns.ts'

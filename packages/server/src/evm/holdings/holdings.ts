@@ -1,4 +1,4 @@
-import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import type { Address, HoldingCandidate } from '@chain-data/index'
 import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'

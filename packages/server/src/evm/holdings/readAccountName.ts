@@ -1,4 +1,4 @@
-import type { Address, Hex } from '../../model/evm.ts'
+import type { Address, Hex } from '@chain-data/index'
 import { decodeAddress, decodeText, encodeCall } from '../state/abi.ts'
 import type { CallResult, ContractCall } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'

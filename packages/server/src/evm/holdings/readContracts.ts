@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import type { ContractCall } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'

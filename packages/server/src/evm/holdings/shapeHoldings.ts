@@ -1,5 +1,5 @@
+import type { Address } from '@chain-data/index'
 import type { EvmHoldings as EvmHoldingsOnWire, EvmIncomplete, EvmNft, EvmToken } from '@chain-data/protocol'
-import type { Address } from '../../model/evm.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import { displayText } from '../../platform/displayText.ts'
 import { present } from '../../platform/present.ts'

@@ -1,4 +1,4 @@
-import type { Address, Hex, HoldingCandidate, TokenStandard } from '../../model/evm.ts'
+import type { Address, Hex, HoldingCandidate, TokenStandard } from '@chain-data/index'
 import { decodeAddress, decodeText, decodeUint, encodeCall } from '../state/abi.ts'
 import type { CallResult, ContractCall } from '../state/contractCalls.ts'
 

@@ -1,4 +1,4 @@
-import type { Address, BlockRef } from '../../model/evm.ts'
+import type { Address, BlockRef } from '@chain-data/index'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readList, readObject, readOptionalQuantity } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'

@@ -1,4 +1,4 @@
-import type { PendingTransaction } from '../../model/evm.ts'
+import type { PendingTransaction } from '@chain-data/index'
 import { isAbsent, type RawObject, readObject, readOptionalQuantity } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Address, Hex } from '../../model/evm.ts'
+import type { Address, Hex } from '@chain-data/index'
 
 /**
  * The few pieces of the contract ABI that holdings need, read strictly: what is not exactly well-formed is absent.

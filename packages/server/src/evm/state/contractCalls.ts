@@ -1,4 +1,4 @@
-import type { Address, Hex } from '../../model/evm.ts'
+import type { Address, Hex } from '@chain-data/index'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { ReturnData } from './abi.ts'
 import { multicallProgram } from './multicallProgram.gen.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import { type AttemptResult, type ContractCall, encodeCalls } from './contractCalls.ts'
 import { canaryOf, noHash, type PinnedBlock, requireCanary } from './pinBlock.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { createStrategyChooser } from './chooseStrategy.ts'
 import type { CallResult, ContractCall } from './contractCalls.ts'

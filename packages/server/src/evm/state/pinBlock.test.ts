@@ -1,5 +1,5 @@
+import type { Hash } from '@chain-data/index'
 import { expect, it } from 'vitest'
-import type { Hash } from '../../model/evm.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { BlockLostError, type BlockReader, confirmPinned, type PinnedBlock, pinBlock } from './pinBlock.ts'
 

@@ -1,4 +1,4 @@
-import type { Address, Hash, Hex } from '../../model/evm.ts'
+import type { Address, Hash, Hex } from '@chain-data/index'
 import { type EvmNode, type NodeCall, type NodeOutcome, quantityIn } from '../../nodes/evm/nodeCall.ts'
 import { asHex, readCount, readHash, readObject } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'

@@ -1,4 +1,4 @@
-import type { Address, Hex } from '../../model/evm.ts'
+import type { Address, Hex } from '@chain-data/index'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'

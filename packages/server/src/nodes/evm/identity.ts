@@ -1,5 +1,4 @@
-import type { Hash } from '../../model/evm.ts'
-import { describeOtherGenesis } from '../../model/otherGenesis.ts'
+import { describeOtherGenesis, type Hash } from '@chain-data/index'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { IdentityRules } from '../upstreams/identity.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'

@@ -1,4 +1,4 @@
-import type { Address, Hash, Hex } from '../../model/evm.ts'
+import type { Address, Hash, Hex } from '@chain-data/index'
 import { NodeContradictionError } from '../../platform/errors.ts'
 
 /** A JSON object as the node sent it; nothing about its members is known yet. */

@@ -1,4 +1,4 @@
-import type { Hash } from '../../model/evm.ts'
+import type { Hash } from '@chain-data/index'
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'

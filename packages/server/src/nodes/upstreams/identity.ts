@@ -1,6 +1,7 @@
+import type { ErrorContext } from '@chain-data/index'
 import type { Clock } from '../../platform/clock.ts'
 import { openAbortScope, unlessAborted } from '../../platform/concurrency/deadline.ts'
-import { ConfigError, type ErrorContext } from '../../platform/errors.ts'
+import { ConfigError } from '../../platform/errors.ts'
 import { AttemptTimeout, UpstreamError } from './upstreamError.ts'
 
 /** The rules by which the upstreams of one family show which chain they serve. */

@@ -1,4 +1,4 @@
-import type { ErrorContext } from '../../platform/errors.ts'
+import type { ErrorContext } from '@chain-data/index'
 
 const wrongTarget = 'nothing answers at that address: check host and port of the URL, firewalls and routes'
 const wrongProtocol =

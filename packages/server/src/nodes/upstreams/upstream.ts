@@ -1,5 +1,5 @@
+import type { ErrorContext } from '@chain-data/index'
 import type { Clock } from '../../platform/clock.ts'
-import type { ErrorContext } from '../../platform/errors.ts'
 import { createHistogram, type UpstreamFigures, upstreamBounds } from '../../platform/figures.ts'
 import { createUpstreamHealth, type UpstreamHealth } from './health.ts'
 import { createUsualTimes, type UsualTimes } from './hedge.ts'

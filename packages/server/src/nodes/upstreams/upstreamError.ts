@@ -1,5 +1,5 @@
+import { ChainDataError } from '@chain-data/index'
 import {
-  ChainDataError,
   ConfigError,
   NodeContradictionError,
   NodeRpcError,

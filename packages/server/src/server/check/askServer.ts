@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf } from '../../platform/errors.ts'
+import { codeOf } from '@chain-data/index'
 import type { HealthReport } from '../http/operatorPages.ts'
 
 /** The answer at the configured address. `note` says it in words. */

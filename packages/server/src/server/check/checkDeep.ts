@@ -1,9 +1,15 @@
-import { openStoreReader } from '../../index/openStoreReaders.ts'
-import { storeOf } from '../../index/parseStoreUrl.ts'
-import { type CheckedPiece, walkIndex } from '../../index/walkIndex.ts'
-import { type Damage, describeDamage, IndexDamagedError, StoreError } from '../../platform/errors.ts'
+import {
+  type CheckedPiece,
+  type Damage,
+  describeDamage,
+  IndexDamagedError,
+  openStoreReader,
+  StoreError,
+  walkIndex
+} from '@chain-data/index'
 import { plural } from '../../platform/plural.ts'
 import type { Config } from '../config/config.ts'
+import { storeOf } from '../config/parseStoreUrl.ts'
 import { judge, type PlacedFinding } from './findings.ts'
 
 /** Damaged parts that are named in the sentence; JSON lists all. */

@@ -1,5 +1,4 @@
-import { readServerFacts } from '../../index/postgres/serverFacts.ts'
-import { StoreError } from '../../platform/errors.ts'
+import { readServerFacts, StoreError } from '@chain-data/index'
 import { plural } from '../../platform/plural.ts'
 import type { Config } from '../config/config.ts'
 import { looksAtOnce } from '../indexer/watchWriters.ts'

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
+import { codeOf } from '@chain-data/index'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { ConfigError, codeOf } from '../../platform/errors.ts'
+import { ConfigError } from '../../platform/errors.ts'
 import { plural } from '../../platform/plural.ts'
 import type { Config } from '../config/config.ts'
 import { listen } from '../http/listen.ts'

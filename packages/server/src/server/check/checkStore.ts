@@ -1,16 +1,20 @@
 import { constants, existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { freeBytes } from '../../index/openStoreReaders.ts'
-import { parseStoreUrl } from '../../index/parseStoreUrl.ts'
-import { StoreInUseError } from '../../index/port/writer.ts'
-import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
-import { acquireWriterLock } from '../../index/sqlite/lock.ts'
-import { chainFiles } from '../../index/sqlite/open.ts'
-import { codeOf, StoreError } from '../../platform/errors.ts'
+import {
+  acquireWriterLock,
+  chainFiles,
+  codeOf,
+  freeBytes,
+  isFolder,
+  loadSqliteDriver,
+  nearestExisting,
+  StoreError,
+  StoreInUseError
+} from '@chain-data/index'
 import { lowSpaceBytes } from '../../platform/figures.ts'
-import { isFolder, nearestExisting } from '../../platform/makeFolder.ts'
 import type { Config } from '../config/config.ts'
+import { parseStoreUrl } from '../config/parseStoreUrl.ts'
 import { checkPostgres } from './checkPostgres.ts'
 import { type Findings, judge, okIf } from './findings.ts'
 import { readStores } from './readStores.ts'

@@ -1,8 +1,8 @@
+import type { Damage } from '@chain-data/index'
 import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
-import type { Damage } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 
 /** The result of one check of something that the server will need. */

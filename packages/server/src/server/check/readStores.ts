@@ -1,7 +1,6 @@
-import { openStoreReader } from '../../index/openStoreReaders.ts'
-import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
-import { StoreError } from '../../platform/errors.ts'
+import { openStoreReader, StoreError, type StoreLocation } from '@chain-data/index'
 import type { Config } from '../config/config.ts'
+import { storeOf } from '../config/parseStoreUrl.ts'
 import type { EvmChainHealth } from '../http/statusPage/health.ts'
 
 /** A chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */

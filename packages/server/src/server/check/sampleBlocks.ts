@@ -1,9 +1,10 @@
+import { ChainDataError } from '@chain-data/index'
 import { lacksBlock } from '../../evm/blocks/blocks.ts'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import { BrokenChecksError } from '../../evm/blocks/verification/blockChecks.ts'
 import { maxReasonLength, type Waiver } from '../../model/waivableChecks.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
-import { ChainDataError, NodeContradictionError } from '../../platform/errors.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
 import { plural } from '../../platform/plural.ts'
 import { type Findings, judge } from './findings.ts'
 

@@ -1,5 +1,5 @@
+import { codeOf } from '@chain-data/index'
 import { displayText } from '../../platform/displayText.ts'
-import { codeOf } from '../../platform/errors.ts'
 import { isRecord } from '../config/isRecord.ts'
 import type { AskedServer } from './findServer.ts'
 

@@ -1,8 +1,13 @@
 import { realpath } from 'node:fs/promises'
-import { StoreInUseError } from '../../index/port/writer.ts'
-import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
-import { acquireWriterLock, type WriterLock } from '../../index/sqlite/lock.ts'
-import { ConfigError, codeOf, StoreError } from '../../platform/errors.ts'
+import {
+  acquireWriterLock,
+  codeOf,
+  loadSqliteDriver,
+  StoreError,
+  StoreInUseError,
+  type WriterLock
+} from '@chain-data/index'
+import { ConfigError } from '../../platform/errors.ts'
 import { loadProjects, type Project } from '../config/config.ts'
 import { addKey, ProjectEditError } from '../projects/editProjects.ts'
 import { createKey, digestKey, formatKeyDigest, keyIdOf } from '../projects/keyDigest.ts'

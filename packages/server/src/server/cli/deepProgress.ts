@@ -1,4 +1,4 @@
-import type { CheckedPiece } from '../../index/walkIndex.ts'
+import type { CheckedPiece } from '@chain-data/index'
 import { plural } from '../../platform/plural.ts'
 import { createRate } from './rate.ts'
 import { clearRest, formatDuration } from './terminal.ts'

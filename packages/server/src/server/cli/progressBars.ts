@@ -1,5 +1,5 @@
+import type { SyncStatus } from '@chain-data/index'
 import { MultiBar, type SingleBar } from 'cli-progress'
-import type { SyncStatus } from '../../model/sync.ts'
 import { nameNodes } from '../../platform/nameNodes.ts'
 import { createRate } from './rate.ts'
 import { type ChainWords, formatDuration, oneLine } from './terminal.ts'

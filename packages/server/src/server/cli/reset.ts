@@ -1,10 +1,13 @@
-import { openIndexToReset } from '../../index/openIndexToReset.ts'
-import { openStoreReader } from '../../index/openStoreReaders.ts'
-import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
-import { StoreInUseError } from '../../index/port/writer.ts'
-import { StoreError } from '../../platform/errors.ts'
+import {
+  openIndexToReset,
+  openStoreReader,
+  StoreError,
+  StoreInUseError,
+  type StoreLocation
+} from '@chain-data/index'
 import { formatBytes } from '../check/checkStore.ts'
 import { loadConfig } from '../config/config.ts'
+import { storeOf } from '../config/parseStoreUrl.ts'
 import { createAsker } from './createAsker.ts'
 import { CommandError } from './reporting.ts'
 

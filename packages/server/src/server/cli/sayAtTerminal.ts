@@ -1,6 +1,6 @@
+import { codeOf } from '@chain-data/index'
 import { labelChain } from '../../model/labelChain.ts'
 import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
-import { codeOf } from '../../platform/errors.ts'
 import { hostOf } from '../../platform/nameNodes.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import type { Config } from '../config/config.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Backfill, type Integrity, mapProblems } from '../../model/sync.ts'
+import type { Integrity } from '@chain-data/index'
+import { type Backfill, mapProblems } from '../../model/sync.ts'
 import { nameNodes } from '../../platform/nameNodes.ts'
 import { askServer } from '../check/askServer.ts'
 import { type ChainRow, readStores } from '../check/readStores.ts'

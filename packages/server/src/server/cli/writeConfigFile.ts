@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises'
-import { codeOf } from '../../platform/errors.ts'
+import { codeOf } from '@chain-data/index'
 import { tryListen } from '../check/checkSettings.ts'
 import type { ConfigInput } from '../config/config.ts'
 import { CommandError } from './reporting.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { eventually } from '@chain-data/index/test'
 import { afterEach, expect, it } from 'vitest'
-import { eventually } from '../../../test/support/indexHarness.ts'
 import { createNodeHandler } from './createNodeHandler.ts'
 
 let server: Server | undefined

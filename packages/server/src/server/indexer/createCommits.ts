@@ -1,5 +1,4 @@
-import type { BlockRows } from '../../index/record/encodeBlock.ts'
-import { type PackedBlocks, packBlocks } from '../../index/record/packBlocks.ts'
+import { type BlockRows, type PackedBlocks, packBlocks } from '@chain-data/index/record'
 import { weighRows } from './fetchAhead.ts'
 
 /** Gathers blocks into batches and writes one batch while the next is gathered. */

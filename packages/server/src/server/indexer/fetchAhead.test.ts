@@ -1,6 +1,6 @@
+import { type BlockRows, encodeBlock } from '@chain-data/index/record'
 import { describe, expect, it } from 'vitest'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
-import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../platform/errors.ts'
 import { BlockFailure, createFetchAhead, type FetchAheadOptions } from './fetchAhead.ts'
 

@@ -1,5 +1,5 @@
+import type { BlockRows } from '@chain-data/index/record'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
-import type { BlockRows } from '../../index/record/encodeBlock.ts'
 import { type AbortScope, openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'

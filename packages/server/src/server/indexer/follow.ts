@@ -1,10 +1,10 @@
+import { ChainDataError, StoreError, StoreLostError, type StoreWriter } from '@chain-data/index'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import { BrokenChecksError } from '../../evm/blocks/verification/blockChecks.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
 import { lowestStart } from '../../model/startBlock.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { ChainDataError, ConfigError, StoreError, StoreLostError } from '../../platform/errors.ts'
+import { ConfigError } from '../../platform/errors.ts'
 import {
   type ChainEvent,
   ChainReader,

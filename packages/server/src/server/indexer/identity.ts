@@ -1,7 +1,5 @@
+import { type ChainIdentity, describeOtherGenesis, type Hash } from '@chain-data/index'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
-import type { ChainIdentity } from '../../index/port/status.ts'
-import type { Hash } from '../../model/evm.ts'
-import { describeOtherGenesis } from '../../model/otherGenesis.ts'
 import { ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 
 /**

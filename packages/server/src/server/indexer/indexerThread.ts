@@ -3,9 +3,7 @@
  * so it is a bundle entry of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { freeBytes, openStoreReader, storeBytes } from '../../index/openStoreReaders.ts'
-import type { StoreReader } from '../../index/port/store.ts'
-import type { SyncStatus } from '../../model/sync.ts'
+import { freeBytes, openStoreReader, type StoreReader, type SyncStatus, storeBytes } from '@chain-data/index'
 import { lowSpaceBytes, type NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'

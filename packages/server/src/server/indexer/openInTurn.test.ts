@@ -1,6 +1,6 @@
+import { StoreInUseError, type StoreWriter } from '@chain-data/index'
+import { eventually } from '@chain-data/index/test'
 import { expect, it } from 'vitest'
-import { eventually } from '../../../test/support/indexHarness.ts'
-import { StoreInUseError, type StoreWriter } from '../../index/port/writer.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { openInTurn } from './openInTurn.ts'

@@ -1,9 +1,13 @@
-import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
-import type { ChainIdentity } from '../../index/port/status.ts'
-import { type FencedWriter, StoreInUseError, type StoreWriter } from '../../index/port/writer.ts'
-import type { Hash } from '../../model/evm.ts'
+import {
+  type ChainIdentity,
+  type FencedWriter,
+  type Hash,
+  StoreError,
+  StoreInUseError,
+  type StoreWriter,
+  type StoreWriterOptions
+} from '@chain-data/index'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import { StoreError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { StatusBoard } from './status.ts'
 import { type StoredProgress, showWriter } from './writerView.ts'

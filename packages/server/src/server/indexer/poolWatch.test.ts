@@ -1,7 +1,5 @@
+import type { Hash, PoolUpdate, StoreWriter } from '@chain-data/index'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { PoolUpdate } from '../../index/port/pool.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import type { Hash } from '../../model/evm.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { createIndexCounts } from './indexCounts.ts'

@@ -1,7 +1,5 @@
+import type { BlockRef, PoolUpdate, StoreWriter } from '@chain-data/index'
 import type { PoolView } from '../../evm/pool/pool.ts'
-import type { PoolUpdate } from '../../index/port/pool.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import type { BlockRef } from '../../model/evm.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { IndexCounts } from './indexCounts.ts'

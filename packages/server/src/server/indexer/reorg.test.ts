@@ -1,6 +1,6 @@
+import type { BlockRef } from '@chain-data/index'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BlockRef } from '../../model/evm.ts'
 import { ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { findReorg } from './reorg.ts'

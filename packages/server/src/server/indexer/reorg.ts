@@ -1,6 +1,5 @@
+import type { BlockRef, StoreWriter } from '@chain-data/index'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import type { BlockRef } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 

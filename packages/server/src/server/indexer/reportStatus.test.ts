@@ -1,6 +1,5 @@
+import type { SyncStatus, WriterReport } from '@chain-data/index'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { WriterReport } from '../../index/port/status.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { createStatusBoard, reportStatus, type StatusBoard } from './status.ts'
 

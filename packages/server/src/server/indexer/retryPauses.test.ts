@@ -1,5 +1,6 @@
+import { StoreUnavailableError } from '@chain-data/index'
 import { describe, expect, it } from 'vitest'
-import { NodeContradictionError, NodeUnavailableError, StoreUnavailableError } from '../../platform/errors.ts'
+import { NodeContradictionError, NodeUnavailableError } from '../../platform/errors.ts'
 import { createRetryPauses } from './retryPauses.ts'
 
 const times = (count: number, run: () => number) => Array.from({ length: count }, run)

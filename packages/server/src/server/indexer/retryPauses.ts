@@ -1,10 +1,6 @@
+import { StoreLostError, StoreUnavailableError } from '@chain-data/index'
 import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
-import {
-  ConfigError,
-  NodeUnavailableError,
-  StoreLostError,
-  StoreUnavailableError
-} from '../../platform/errors.ts'
+import { ConfigError, NodeUnavailableError } from '../../platform/errors.ts'
 
 /** Pauses of an indexer after failures in a row. */
 export interface RetryPauses {

@@ -1,21 +1,19 @@
+import {
+  type ChainIdentity,
+  IndexDamagedError,
+  StoreInUseError,
+  type StoreReader,
+  StoreUnavailableError,
+  type SyncStatus
+} from '@chain-data/index'
 import { createEvmSource, type EvmSourceOptions } from '../../evm/blocks/evmSource.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
-import type { ChainIdentity } from '../../index/port/status.ts'
-import type { StoreReader } from '../../index/port/store.ts'
-import { StoreInUseError } from '../../index/port/writer.ts'
 import { lowestStart } from '../../model/startBlock.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import {
-  ConfigError,
-  IndexDamagedError,
-  NodeContradictionError,
-  NodeUnavailableError,
-  StoreUnavailableError
-} from '../../platform/errors.ts'
+import { ConfigError, NodeContradictionError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'

@@ -1,7 +1,5 @@
-import type { StoreReader } from '../../index/port/store.ts'
-import { walkIndex } from '../../index/walkIndex.ts'
+import { StoreError, type StoreReader, walkIndex } from '@chain-data/index'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { StoreError } from '../../platform/errors.ts'
 import { present } from '../../platform/present.ts'
 import type { Healer } from './createHealer.ts'
 import type { StatusBoard } from './status.ts'

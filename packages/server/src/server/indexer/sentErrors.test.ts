@@ -1,5 +1,5 @@
+import { StoreError } from '@chain-data/index'
 import { expect, it } from 'vitest'
-import { StoreError } from '../../platform/errors.ts'
 import { packError, unpackError } from './sentErrors.ts'
 
 class OwnError extends Error {}

@@ -1,12 +1,12 @@
-import { StoreInUseError } from '../../index/port/writer.ts'
 import {
   type Damage,
   type ErrorContext,
   IndexDamagedError,
   StoreError,
+  StoreInUseError,
   StoreLostError,
   StoreUnavailableError
-} from '../../platform/errors.ts'
+} from '@chain-data/index'
 
 /** An error on its way to another thread: copied as it is, it would lose its class and its code. */
 interface SentError {

@@ -1,5 +1,5 @@
+import type { SyncStatus } from '@chain-data/index'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { SyncStatus } from '../../model/sync.ts'
 import { createStatusBoard, throttleStatus } from './status.ts'
 
 const status = (change: Partial<SyncStatus>): SyncStatus => ({

@@ -1,7 +1,5 @@
-import type { StoreReader } from '../../index/port/store.ts'
-import type { Hash } from '../../model/evm.ts'
+import type { Hash, StoreReader, SyncStatus } from '@chain-data/index'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createStatusBoard, startingStatus } from './status.ts'

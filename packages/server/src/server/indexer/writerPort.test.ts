@@ -3,21 +3,24 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
+import { StoreError, StoreInUseError, type StoreWriter, type StoreWriterOptions } from '@chain-data/index'
+import {
+  describeBlocks,
+  describeLifetime,
+  describeReport,
+  type OpenStore,
+  testIdentity
+} from '@chain-data/index/contract'
+import { encodeBlock, packBlocks } from '@chain-data/index/record'
+import {
+  buildChain,
+  dumpStore,
+  loseSqliteRow,
+  openSqliteReader,
+  openSqliteWriter,
+  people
+} from '@chain-data/index/test'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
-import { StoreInUseError, type StoreWriter } from '../../index/port/writer.ts'
-import { encodeBlock } from '../../index/record/encodeBlock.ts'
-import { packBlocks } from '../../index/record/packBlocks.ts'
-import { openSqliteReader } from '../../index/sqlite/openReader.ts'
-import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
-import { describeBlocks } from '../../index/test/blocks.contract.ts'
-import { buildChain, people } from '../../index/test/buildChain.ts'
-import { dumpStore } from '../../index/test/dumpStore.ts'
-import { describeLifetime } from '../../index/test/lifetime.contract.ts'
-import { loseSqliteRow } from '../../index/test/loseSqliteRow.ts'
-import { describeReport } from '../../index/test/report.contract.ts'
-import { type OpenStore, testIdentity } from '../../index/test/store.contract.ts'
-import { StoreError } from '../../platform/errors.ts'
 import { connectWriter, serveWriter, type WriterConnection } from './writerPort.ts'
 
 /** A writer that is collected as garbage would give its lock back too, although nobody closed it. */

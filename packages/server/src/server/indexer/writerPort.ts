@@ -1,10 +1,13 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
-import type { StoreLocation } from '../../index/parseStoreUrl.ts'
-import type { ChainIdentity } from '../../index/port/status.ts'
-import type { FencedWriter, StoreWriter } from '../../index/port/writer.ts'
-import { buffersOf } from '../../index/record/packBlocks.ts'
-import { StoreError } from '../../platform/errors.ts'
+import {
+  type ChainIdentity,
+  type FencedWriter,
+  StoreError,
+  type StoreLocation,
+  type StoreWriter,
+  type StoreWriterOptions
+} from '@chain-data/index'
+import { buffersOf } from '@chain-data/index/record'
 import { packError, unpackError } from './sentErrors.ts'
 
 /** Methods of an open writer. */

@@ -3,7 +3,7 @@
  * by its URL, so it is a bundle entry of its own. It loads nothing but the engine that is used.
  */
 import { parentPort } from 'node:worker_threads'
-import { openStoreWriter } from '../../index/openStoreWriter.ts'
+import { openStoreWriter } from '@chain-data/index'
 import type { ToSharedThread } from './createThreads.ts'
 import { serveWriter } from './writerPort.ts'
 

@@ -1,7 +1,5 @@
+import type { Hash, SyncStatus, WriterReport } from '@chain-data/index'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { WriterReport } from '../../index/port/status.ts'
-import type { Hash } from '../../model/evm.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { createStatusBoard } from './status.ts'
 import { type StoredProgress, showWriter } from './writerView.ts'
 

@@ -1,9 +1,6 @@
-import type { WriterReport } from '../../index/port/status.ts'
-import type { StoreReader } from '../../index/port/store.ts'
-import type { Hash } from '../../model/evm.ts'
+import { type Hash, StoreLostError, type StoreReader, type WriterReport } from '@chain-data/index'
 import { type IndexFacts, newestHead } from '../../model/sync.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { StoreLostError } from '../../platform/errors.ts'
 import { describeProblem, type StatusBoard, stalledBy } from './status.ts'
 import { createWriterWatch } from './writerWatch.ts'
 

@@ -1,5 +1,5 @@
+import type { WriterReport } from '@chain-data/index'
 import { beforeEach, expect, it } from 'vitest'
-import type { WriterReport } from '../../index/port/status.ts'
 import { createWriterWatch, type WriterWatch } from './writerWatch.ts'
 
 const silentAfterMs = 5_000

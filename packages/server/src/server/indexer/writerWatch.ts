@@ -1,4 +1,4 @@
-import type { WriterReport } from '../../index/port/status.ts'
+import type { WriterReport } from '@chain-data/index'
 import { type Clock, steadyClock, systemClock } from '../../platform/clock.ts'
 
 /** Knowledge of the writer elsewhere after a read of its last report. */

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AccountChange,
+  type Address,
+  type BlockRef,
   type ChangeBounds,
   type ChangePosition,
-  ChangesExpiredError
-} from '../../index/port/changes.ts'
-import type { Snapshot, StoreReader } from '../../index/port/store.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
+  ChangesExpiredError,
+  type Snapshot,
+  type StoreReader
+} from '@chain-data/index'
 import { createPermits } from '../../platform/concurrency/permits.ts'
 import { comparePositions } from './cursor.ts'
 

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AccountChange, type ChangePosition, ChangesExpiredError } from '../../index/port/changes.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
+import {
+  type AccountChange,
+  type Address,
+  type BlockRef,
+  type ChangePosition,
+  ChangesExpiredError
+} from '@chain-data/index'
 import type { ChangeFeed, FeedReader, Level } from './ChangeFeed.ts'
 import { type Cursor, comparePositions, formatCursor } from './cursor.ts'
 

@@ -1,5 +1,4 @@
-import type { ChangePosition } from '../../index/port/changes.ts'
-import type { Address } from '../../model/evm.ts'
+import type { Address, ChangePosition } from '@chain-data/index'
 
 /** Where a stream goes on. */
 export interface Cursor {

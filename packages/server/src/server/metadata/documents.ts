@@ -1,4 +1,4 @@
-import type { CachedFailure, MetadataCache, MetadataKind, MetadataRecord } from '../../model/metadata.ts'
+import type { CachedFailure, MetadataCache, MetadataKind, MetadataRecord } from '@chain-data/index'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import type { MetadataLookup } from '../../platform/figures.ts'

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type MetadataCache, noMetadataCache } from '../../model/metadata.ts'
+import { type MetadataCache, noMetadataCache } from '@chain-data/index'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import type { MetadataFigures } from '../../platform/figures.ts'

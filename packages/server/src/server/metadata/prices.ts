@@ -1,9 +1,9 @@
+import { ChainDataError } from '@chain-data/index'
 import type { NamedPrices, PricedAsset, ReadPrices } from '../../model/prices.ts'
 import { createHttpUpstream } from '../../nodes/upstreams/httpUpstream.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
-import { ChainDataError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 
 /** The prices that a host names, within bounds. */

@@ -1,6 +1,6 @@
+import type { IndexDamagedError } from '@chain-data/index'
 import type { MethodHandlers } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import type { IndexDamagedError } from '../../platform/errors.ts'
 
 /** The context of a call; its params are already checked against the spec. */
 export interface MethodContext {

@@ -1,7 +1,7 @@
+import type { DeepGap } from '@chain-data/index'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import {
   type DeepCoverage,
-  type DeepGap,
   type DeepProgress,
   type DeepSource,
   deepReasons

@@ -1,6 +1,5 @@
+import type { AccountChange, Address, BlockRef } from '@chain-data/index'
 import type { IncludedPart } from '@chain-data/protocol'
-import type { AccountChange } from '../../index/port/changes.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import { exactJson } from '../../platform/exactJson.ts'
 import type { EventTexts } from '../live/EventStream.ts'

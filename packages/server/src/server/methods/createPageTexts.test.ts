@@ -1,16 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Address, BlockRef, Hash, Snapshot } from '@chain-data/index'
+import { encodeBlock, packBlocks } from '@chain-data/index/record'
+import {
+  buildChain,
+  commitChain,
+  hashOf,
+  openSqliteReader,
+  openSqliteWriter,
+  people
+} from '@chain-data/index/test'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
-import type { Snapshot } from '../../index/port/store.ts'
-import { encodeBlock } from '../../index/record/encodeBlock.ts'
-import { packBlocks } from '../../index/record/packBlocks.ts'
-import { openSqliteReader } from '../../index/sqlite/openReader.ts'
-import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
-import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
-import { commitChain } from '../../index/test/commitChain.ts'
-import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { type ConfirmedPage, createPageTexts, type PageTexts } from './createPageTexts.ts'
 import { type Attached, createRecordWriter } from './createRecordWriter.ts'

@@ -1,14 +1,26 @@
+import {
+  type AccessListEntry,
+  type Address,
+  type ConfirmedTransaction,
+  type Field,
+  type PendingTransaction,
+  transactionFields,
+  wireFields
+} from '@chain-data/index'
+import {
+  addressBytes,
+  damaged,
+  fieldIndex,
+  hashLength,
+  type RecordChunk,
+  RecordParts,
+  readAccessList,
+  readHashes,
+  toPosition,
+  varintAt
+} from '@chain-data/index/record'
 import type { HistoryPage, TransactionRecord } from '@chain-data/protocol'
-import { addressBytes } from '../../index/record/hexBytes.ts'
-import { fieldIndex, hashLength, RecordParts } from '../../index/record/RecordParts.ts'
-import type { RecordChunk } from '../../index/record/record.ts'
-import { readAccessList, readHashes } from '../../index/record/record.ts'
-import { damaged, varintAt } from '../../index/record/recordBytes.ts'
-import { toPosition } from '../../index/record/transactionId.ts'
-import type { AccessListEntry, Address, ConfirmedTransaction, PendingTransaction } from '../../model/evm.ts'
-import { type Field, transactionFields, wireFields } from '../../model/transactionFields.ts'
-import type { FormatAddress } from '../../platform/addressFormat.ts'
-import { createAddressWriter } from '../../platform/addressFormat.ts'
+import { createAddressWriter, type FormatAddress } from '../../platform/addressFormat.ts'
 import { AsciiWriter } from './AsciiWriter.ts'
 import { createInternalWriter, createOperationsWriter, createTransfersWriter } from './writeAttached.ts'
 

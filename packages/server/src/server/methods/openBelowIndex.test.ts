@@ -1,14 +1,16 @@
+import {
+  type Address,
+  type BlockRef,
+  type DeepHistoryCache,
+  type Snapshot,
+  StoreUnavailableError,
+  type SyncStatus
+} from '@chain-data/index'
+import { firstTransactionId } from '@chain-data/index/record'
+import { openMemoryDeepHistoryCache, people } from '@chain-data/index/test'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { DeepHistory } from '../../evm/below/createDeepHistory.ts'
-import type { Snapshot } from '../../index/port/store.ts'
-import { firstTransactionId } from '../../index/record/transactionId.ts'
-import { people } from '../../index/test/buildChain.ts'
-import { openMemoryDeepHistoryCache } from '../../index/test/memoryDeepHistoryCache.ts'
-import type { DeepHistoryCache } from '../../model/deepHistory.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { StoreUnavailableError } from '../../platform/errors.ts'
 import { type BelowIndex, joinBelow, openBelowIndex } from './openBelowIndex.ts'
 
 const [, , , account, , other] = people as [Address, Address, Address, Address, Address, Address]

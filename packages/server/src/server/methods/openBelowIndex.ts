@@ -1,18 +1,24 @@
-import type { DeepHistory } from '../../evm/below/createDeepHistory.ts'
-import { hasLeft } from '../../index/caches/createDeepHistoryCache.ts'
-import type { HistoryPart, HistoryReader } from '../../index/port/history.ts'
-import type { StatusReader } from '../../index/port/status.ts'
-import { decodeDetailed } from '../../index/record/details.ts'
-import type { RecordChunk } from '../../index/record/record.ts'
 import {
+  type Address,
+  type BlockRef,
+  type Hash,
+  type HistoryPart,
+  type HistoryReader,
+  type HoldingCandidate,
+  hasLeft,
+  type StatusReader,
+  type SyncStatus
+} from '@chain-data/index'
+import {
+  decodeDetailed,
   firstTransactionId,
+  type RecordChunk,
   type TransactionPosition,
   toPosition,
   toTransactionId
-} from '../../index/record/transactionId.ts'
+} from '@chain-data/index/record'
+import type { DeepHistory } from '../../evm/below/createDeepHistory.ts'
 import type { DeepCoverage, DeepProgress, DeepSource } from '../../model/deepHistory.ts'
-import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import type { BoundedMap } from '../../platform/boundedMap.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'

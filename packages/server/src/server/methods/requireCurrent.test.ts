@@ -1,14 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { StoreReader, StoreWriter, SyncStatus } from '@chain-data/index'
+import {
+  buildChain,
+  commitChain,
+  hashOf,
+  openSqliteReader,
+  openSqliteWriter,
+  people
+} from '@chain-data/index/test'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { StoreReader } from '../../index/port/store.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import { openSqliteReader } from '../../index/sqlite/openReader.ts'
-import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
-import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
-import { commitChain } from '../../index/test/commitChain.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { notBackfilled, openSettled } from './requireCurrent.ts'
 

@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { IndexCoverage, IndexedRange, IndexMarks, StatusReader } from '../../index/port/status.ts'
-import type { IndexState, Snapshot, StoreReader } from '../../index/port/store.ts'
+import type {
+  IndexCoverage,
+  IndexedRange,
+  IndexMarks,
+  IndexState,
+  Snapshot,
+  StatusReader,
+  StoreReader,
+  SyncStatus
+} from '@chain-data/index'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import { newestHead, type ReadinessRules, type SyncStatus, whyNotReady, withIndex } from '../../model/sync.ts'
+import { newestHead, type ReadinessRules, whyNotReady, withIndex } from '../../model/sync.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'

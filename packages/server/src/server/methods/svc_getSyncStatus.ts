@@ -1,18 +1,22 @@
+import {
+  type IndexCoverage,
+  type IndexedRange,
+  type IndexMarks,
+  StoreError,
+  type StoreReader,
+  type SyncStatus
+} from '@chain-data/index'
 import type { NativeCurrency, SyncStatus as WireStatus } from '@chain-data/protocol'
-import type { IndexCoverage, IndexedRange, IndexMarks } from '../../index/port/status.ts'
-import type { StoreReader } from '../../index/port/store.ts'
 import type { DeepSource } from '../../model/deepHistory.ts'
 import {
   type ReadinessRules,
   type SolanaState,
-  type SyncStatus,
   showIntegrity,
   toChainState,
   withIndex
 } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
-import { StoreError } from '../../platform/errors.ts'
 import { present } from '../../platform/present.ts'
 import type { Handlers } from './MethodContext.ts'
 import { knownFrom } from './requireCurrent.ts'

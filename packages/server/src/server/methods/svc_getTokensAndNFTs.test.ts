@@ -1,15 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { HoldingCandidate, SyncStatus } from '@chain-data/index'
+import {
+  buildChain,
+  commitChain,
+  hashOf,
+  openSqliteReader,
+  openSqliteWriter,
+  people
+} from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EvmHoldings, HoldingsRequest } from '../../evm/holdings/holdings.ts'
 import { BlockLostError } from '../../evm/state/pinBlock.ts'
-import { openSqliteReader } from '../../index/sqlite/openReader.ts'
-import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
-import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
-import { commitChain } from '../../index/test/commitChain.ts'
-import type { HoldingCandidate } from '../../model/evm.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
 import type { MetadataService } from '../metadata/metadataService.ts'
 import { createGetTokensAndNFTs } from './svc_getTokensAndNFTs.ts'

@@ -1,12 +1,17 @@
+import type {
+  Address,
+  ChangeBounds,
+  Hash,
+  HistoryReader,
+  IndexState,
+  PendingTransaction,
+  PoolReader,
+  StoreReader,
+  SyncStatus
+} from '@chain-data/index'
+import type { TransactionPosition } from '@chain-data/index/record'
 import type { HistoryPage } from '@chain-data/protocol'
-import type { ChangeBounds } from '../../index/port/changes.ts'
-import type { HistoryReader } from '../../index/port/history.ts'
-import type { PoolReader } from '../../index/port/pool.ts'
-import type { IndexState, StoreReader } from '../../index/port/store.ts'
-import type { TransactionPosition } from '../../index/record/transactionId.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { present } from '../../platform/present.ts'

@@ -1,10 +1,8 @@
+import type { Snapshot, SyncStatus } from '@chain-data/index'
+import { toTransactionId } from '@chain-data/index/record'
+import { emptySnapshot, encodeConfirmed } from '@chain-data/index/test'
 import { describe, expect, test } from 'vitest'
 import type { AccountState } from '../../audit/accountState.ts'
-import type { Snapshot } from '../../index/port/store.ts'
-import { toTransactionId } from '../../index/record/transactionId.ts'
-import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'
-import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
-import type { SyncStatus } from '../../model/sync.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { createVerifyHistory } from './svc_verifyHistory.ts'
 

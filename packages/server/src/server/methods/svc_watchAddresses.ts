@@ -1,7 +1,4 @@
-import { ChangesExpiredError } from '../../index/port/changes.ts'
-import type { StoreReader } from '../../index/port/store.ts'
-import type { Address } from '../../model/evm.ts'
-import type { SyncStatus } from '../../model/sync.ts'
+import { type Address, ChangesExpiredError, type StoreReader, type SyncStatus } from '@chain-data/index'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { EventFigures } from '../../platform/figures.ts'

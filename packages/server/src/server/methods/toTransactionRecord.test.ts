@@ -1,5 +1,5 @@
+import type { ConfirmedTransaction, PendingTransaction } from '@chain-data/index'
 import { describe, expect, it } from 'vitest'
-import type { ConfirmedTransaction, PendingTransaction } from '../../model/evm.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { toTransactionRecord } from './createRecordWriter.ts'
 

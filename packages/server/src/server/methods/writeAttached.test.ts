@@ -1,17 +1,24 @@
-import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { decodeDetailed, type RecordDetails } from '../../index/record/details.ts'
-import type { RecordChunk } from '../../index/record/record.ts'
-import { toTransactionId } from '../../index/record/transactionId.ts'
-import { arbitraryAddress, arbitraryConfirmed, arbitraryUint256 } from '../../index/test/arbitraries.ts'
-import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import type {
   Address,
   ConfirmedTransaction,
   InternalTransfer,
   TokenTransfer,
   UserOperation
-} from '../../model/evm.ts'
+} from '@chain-data/index'
+import {
+  decodeDetailed,
+  type RecordChunk,
+  type RecordDetails,
+  toTransactionId
+} from '@chain-data/index/record'
+import {
+  arbitraryAddress,
+  arbitraryConfirmed,
+  arbitraryUint256,
+  encodeConfirmed
+} from '@chain-data/index/test'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { exactJson } from '../../platform/exactJson.ts'
 import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'

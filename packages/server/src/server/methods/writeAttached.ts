@@ -1,6 +1,10 @@
-import { OperationWalk } from '../../index/record/operations.ts'
-import { hashLength, type RecordParts } from '../../index/record/RecordParts.ts'
-import { InternalWalk, TransferWalk } from '../../index/record/transfers.ts'
+import {
+  hashLength,
+  InternalWalk,
+  OperationWalk,
+  type RecordParts,
+  TransferWalk
+} from '@chain-data/index/record'
 import type { AsciiWriter } from './AsciiWriter.ts'
 
 /** Writes the details of one kind that concern `account` (20 bytes), as one member of its record. */

@@ -1,5 +1,5 @@
+import { eventually } from '@chain-data/index/test'
 import { expect, it } from 'vitest'
-import { eventually } from '../../../test/support/indexHarness.ts'
 import { createMetricsPage } from './metricsPage.ts'
 import { addProcessMetrics } from './processMetrics.ts'
 

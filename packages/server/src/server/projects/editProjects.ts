@@ -1,4 +1,4 @@
-import { ChainDataError } from '../../platform/errors.ts'
+import { ChainDataError } from '@chain-data/index'
 import { mostKeys } from '../config/projectsSchema.ts'
 import type { KeptKey, KeptProject } from './projectsFile.ts'
 

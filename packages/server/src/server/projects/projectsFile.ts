@@ -1,6 +1,7 @@
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { ConfigError, codeOf } from '../../platform/errors.ts'
+import { codeOf } from '@chain-data/index'
+import { ConfigError } from '../../platform/errors.ts'
 import { present } from '../../platform/present.ts'
 import { isRecord } from '../config/isRecord.ts'
 import { type Project, type ProjectInput, projectsSchema } from '../config/projectsSchema.ts'

@@ -1,5 +1,5 @@
+import type { IndexDamagedError } from '@chain-data/index'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import type { IndexDamagedError } from '../../platform/errors.ts'
 import type { MethodContext } from '../methods/MethodContext.ts'
 import type { CallOrigin } from './envelope.ts'
 

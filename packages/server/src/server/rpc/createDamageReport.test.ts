@@ -1,5 +1,5 @@
+import { IndexDamagedError } from '@chain-data/index'
 import { expect, it } from 'vitest'
-import { IndexDamagedError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { createCounts } from '../metrics/counts.ts'
 import { createDamageReport } from './createDamageReport.ts'

@@ -1,5 +1,5 @@
+import { type Damage, IndexDamagedError } from '@chain-data/index'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import type { Metrics } from '../metrics/metrics.ts'

@@ -1,3 +1,4 @@
+import type { Damage } from '@chain-data/index'
 import {
   type EndpointPath,
   type ErrorReason,
@@ -12,7 +13,6 @@ import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { withinDeadline } from '../../platform/concurrency/deadline.ts'
 import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
-import type { Damage } from '../../platform/errors.ts'
 import { exactJson } from '../../platform/exactJson.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'

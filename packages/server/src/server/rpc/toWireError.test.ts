@@ -1,12 +1,10 @@
+import { IndexDamagedError, StoreError, StoreUnavailableError } from '@chain-data/index'
 import { expect, it } from 'vitest'
 import {
   ConfigError,
-  IndexDamagedError,
   NodeContradictionError,
   NodeRpcError,
-  NodeUnavailableError,
-  StoreError,
-  StoreUnavailableError
+  NodeUnavailableError
 } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { toWireError } from './toWireError.ts'

@@ -1,6 +1,6 @@
+import { IndexDamagedError, StoreError } from '@chain-data/index'
 import { createErrorObject, type ErrorReason, type RpcErrorObject } from '@chain-data/protocol'
 import { describeCause, lacksDescriptors } from '../../platform/describeCause.ts'
-import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 

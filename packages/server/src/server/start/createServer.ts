@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '@chain-data/index'
 import type { ChainState } from '../../model/sync.ts'
 import { createPasswordHider, hidingLogger } from '../../platform/createSecretHider.ts'
-import { ConfigError, codeOf } from '../../platform/errors.ts'
+import { ConfigError } from '../../platform/errors.ts'
 import { createLogger, type Logger } from '../../platform/logger.ts'
 import { describeChain } from '../config/applyPresets.ts'
 import {
@@ -17,8 +18,11 @@ import { createService } from '../http/createService.ts'
 import { type Listener, listen } from '../http/listen.ts'
 import { createPageHosts } from '../http/pageHosts.ts'
 import { requireBasePath } from '../http/requestForm.ts'
-import type { VerifyLimits, VerifyProject } from '../projects/createProjectVerifier.ts'
-import { createProjectVerifier } from '../projects/createProjectVerifier.ts'
+import {
+  createProjectVerifier,
+  type VerifyLimits,
+  type VerifyProject
+} from '../projects/createProjectVerifier.ts'
 import { openProjects } from '../projects/openProjects.ts'
 import { requireStrongKeys } from '../projects/requireStrongKeys.ts'
 import { openStores } from './openStores.ts'

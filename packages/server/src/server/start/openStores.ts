@@ -2,16 +2,24 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { openDeepHistoryCaches, openMetadataCache, openSolanaHistoryCache } from '../../index/openCaches.ts'
-import { createChainReaders } from '../../index/openStoreReaders.ts'
-import { parseStoreUrl, type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
-import type { StoreReader } from '../../index/port/store.ts'
-import type { DeepHistoryCache } from '../../model/deepHistory.ts'
-import type { MetadataCache } from '../../model/metadata.ts'
-import { ConfigError, codeOf } from '../../platform/errors.ts'
+import {
+  codeOf,
+  createChainReaders,
+  type DeepHistoryCache,
+  isFolder,
+  type MetadataCache,
+  makeFolder,
+  nearestExisting,
+  openDeepHistoryCaches,
+  openMetadataCache,
+  openSolanaHistoryCache,
+  type StoreLocation,
+  type StoreReader
+} from '@chain-data/index'
+import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { isFolder, makeFolder, nearestExisting } from '../../platform/makeFolder.ts'
 import type { Config } from '../config/config.ts'
+import { parseStoreUrl, storeOf } from '../config/parseStoreUrl.ts'
 
 /** The stores of one server, whatever the engine. */
 export interface Stores {

@@ -1,5 +1,4 @@
-import { createChainReaders } from '../../index/openStoreReaders.ts'
-import type { StoreReader } from '../../index/port/store.ts'
+import { createChainReaders, type StoreReader } from '@chain-data/index'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { chooseRoots } from '../config/chooseRoots.ts'

@@ -1,3 +1,10 @@
+import {
+  type Address,
+  type BlockRef,
+  type Damage,
+  IndexDamagedError,
+  noMetadataCache
+} from '@chain-data/index'
 import { createAccountStates } from '../../audit/accountStates.ts'
 import { createDeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { toIndexedBlock } from '../../evm/blocks/blockRows.ts'
@@ -5,9 +12,7 @@ import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { chainPresets } from '../../model/chainPresets.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
 import { labelChain, nameOfChain } from '../../model/labelChain.ts'
-import { noMetadataCache } from '../../model/metadata.ts'
 import { urlOf } from '../../model/nodeEndpoint.ts'
 import { mapProblems, toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
@@ -20,7 +25,7 @@ import { withoutNextStep } from '../../nodes/upstreams/nextSteps.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { type Damage, IndexDamagedError, NodeUnavailableError } from '../../platform/errors.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { hostOf } from '../../platform/nameNodes.ts'

@@ -1,4 +1,4 @@
-import type { MetadataCache } from '../../model/metadata.ts'
+import type { MetadataCache } from '@chain-data/index'
 
 /** What was read of a cluster and is finalised, as JSON values under names; it may forget anything at any time. */
 export interface HistoryCache {

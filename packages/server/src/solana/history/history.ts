@@ -1,4 +1,4 @@
-import type { MetadataCache } from '../../model/metadata.ts'
+import type { MetadataCache } from '@chain-data/index'
 import type { SolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
 import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'

@@ -1,6 +1,6 @@
+import type { ChainDataError } from '@chain-data/index'
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
-import type { ChainDataError } from '../../platform/errors.ts'
 import { present } from '../../platform/present.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { OwnedTokenAccount } from '../accounts/tokenAccount.ts'

@@ -1,4 +1,4 @@
-import { ChainDataError } from '../../platform/errors.ts'
+import { ChainDataError } from '@chain-data/index'
 import type { IncompleteHolding, NftSource, NftSourceQuery, ReadNfts } from '../holdings/holdings.ts'
 
 /** Reads as a source does, but may fail. */

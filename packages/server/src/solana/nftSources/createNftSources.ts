@@ -1,5 +1,5 @@
+import type { ChainDataError } from '@chain-data/index'
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
-import type { ChainDataError } from '../../platform/errors.ts'
 import type { NftSource } from '../holdings/holdings.ts'
 import { createNftSource } from './createNftSource.ts'
 import { createDasPages, readCompressedNfts } from './readCompressedNfts.ts'

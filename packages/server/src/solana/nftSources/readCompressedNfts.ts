@@ -1,10 +1,11 @@
+import { ChainDataError } from '@chain-data/index'
 import { type Extent, findElements, findMembers, JsonRefusal } from '../../nodes/solana/jsonExtents.ts'
 import { type NodeResult, wordCall } from '../../nodes/solana/jsonRpc.ts'
 import { createSolanaNodes, type SolanaNodes } from '../../nodes/solana/nodes.ts'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
-import { ChainDataError, ConfigError, NodeContradictionError } from '../../platform/errors.ts'
+import { ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery, ReadNfts } from '../holdings/holdings.ts'
 import { readDasAsset } from './dasAsset.ts'
 

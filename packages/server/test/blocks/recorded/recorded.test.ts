@@ -1,3 +1,4 @@
+import { toHex } from '@chain-data/index/record'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RootChecks } from '../../../src/evm/blocks/roots/createRootChecks.ts'
 import { encodeTransaction } from '../../../src/evm/blocks/roots/encodeTransaction.ts'
@@ -5,7 +6,6 @@ import { loadRecoverSender, type RecoverSender } from '../../../src/evm/blocks/r
 import { findType } from '../../../src/evm/blocks/roots/transactionTypes.ts'
 import { verifyBlockHash } from '../../../src/evm/blocks/roots/verifyBlockHash.ts'
 import type { VerifiedHeader } from '../../../src/evm/blocks/verification/verifiedBlock.ts'
-import { toHex } from '../../../src/index/record/hexBytes.ts'
 import { chainPresets } from '../../../src/model/chainPresets.ts'
 import { rootParts } from '../../../src/model/rootParts.ts'
 import { keccak256 } from '../../../src/platform/keccak256.ts'

@@ -1,4 +1,4 @@
-import type { Address } from '../../../model/evm.ts'
+import type { Address } from '@chain-data/index'
 import type { NodeOutcome } from '../../../nodes/evm/nodeCall.ts'
 import { isAbsent, readCount, readObject, readQuantity, toQuantity } from '../../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../../nodes/evm/rpc.ts'

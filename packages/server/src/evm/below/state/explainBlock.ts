@@ -1,7 +1,5 @@
-import { decodeDetailed } from '../../../index/record/details.ts'
-import type { BlockRows } from '../../../index/record/encodeBlock.ts'
-import type { DeepRecord } from '../../../model/deepHistory.ts'
-import type { Address } from '../../../model/evm.ts'
+import type { Address, DeepRecord } from '@chain-data/index'
+import { type BlockRows, decodeDetailed } from '@chain-data/index/record'
 import { eventsIn, recordsOf } from '../../blocks/blockRows.ts'
 import { nativeChange, nativeChangeOfEvents, nativeMoves, sumOf } from '../../blocks/nativeChange.ts'
 

@@ -1,6 +1,6 @@
+import type { Address } from '@chain-data/index'
+import { addressBytes, toHex } from '@chain-data/index/record'
 import { RLP } from '@ethereumjs/rlp'
-import { addressBytes, toHex } from '../../../index/record/hexBytes.ts'
-import type { Address } from '../../../model/evm.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 
 /**

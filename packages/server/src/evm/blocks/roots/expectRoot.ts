@@ -1,4 +1,4 @@
-import { toHex } from '../../../index/record/hexBytes.ts'
+import { toHex } from '@chain-data/index/record'
 import { readHash } from '../../../nodes/evm/rawFields.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import type { VerifiedHeader } from '../verification/verifiedBlock.ts'

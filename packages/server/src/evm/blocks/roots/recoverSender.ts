@@ -1,6 +1,6 @@
 import type { Secp256k1 } from '@bitauth/libauth'
-import { toHex } from '../../../index/record/hexBytes.ts'
-import type { Address } from '../../../model/evm.ts'
+import type { Address } from '@chain-data/index'
+import { toHex } from '@chain-data/index/record'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import type { SignedPart } from './encodeTransaction.ts'
 

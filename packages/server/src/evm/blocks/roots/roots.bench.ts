@@ -1,6 +1,6 @@
+import { toHex } from '@chain-data/index/record'
 import { Transaction, Wallet } from 'ethers'
 import { it } from 'vitest'
-import { toHex } from '../../../index/record/hexBytes.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import type { VerifiedBlock } from '../verification/verifiedBlock.ts'
 import { verifyHeader, verifyReceipts } from '../verify.ts'

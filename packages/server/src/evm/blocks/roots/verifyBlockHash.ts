@@ -1,5 +1,5 @@
+import { toHex } from '@chain-data/index/record'
 import { RLP } from '@ethereumjs/rlp'
-import { toHex } from '../../../index/record/hexBytes.ts'
 import { isAbsent, type RawObject } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import { contradiction } from '../verification/contradiction.ts'

@@ -1,4 +1,4 @@
-import { toHex } from '../../../index/record/hexBytes.ts'
+import { toHex } from '@chain-data/index/record'
 import { readAddress } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import { contradiction } from '../verification/contradiction.ts'

@@ -1,5 +1,5 @@
+import type { IndexedBlock } from '@chain-data/index'
 import { expect, it } from 'vitest'
-import type { IndexedBlock } from '../../../model/evm.ts'
 import type { EvmNode } from '../../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../../nodes/evm/rpc.ts'
 import { createTracing } from './createTracing.ts'

@@ -1,5 +1,5 @@
+import type { Address } from '@chain-data/index'
 import { describe, expect, it } from 'vitest'
-import type { Address } from '../../../model/evm.ts'
 import { type Frame, foldFrames, isEntangled } from './frames.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as const

@@ -1,4 +1,4 @@
-import type { Address, BlockRef, ConfirmedTransaction, InternalTransfer } from '../../../model/evm.ts'
+import type { Address, BlockRef, ConfirmedTransaction, InternalTransfer } from '@chain-data/index'
 import { isAbsent } from '../../../nodes/evm/rawFields.ts'
 
 /** The parts of a block that its traces must agree with. */

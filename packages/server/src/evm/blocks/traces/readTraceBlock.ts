@@ -1,4 +1,4 @@
-import type { Address, Hash } from '../../../model/evm.ts'
+import type { Address, Hash } from '@chain-data/index'
 import {
   isAbsent,
   type RawObject,

@@ -1,4 +1,4 @@
-import type { AccountEvents, Address, InternalTransfer } from '../../../model/evm.ts'
+import type { AccountEvents, Address, InternalTransfer } from '@chain-data/index'
 import type { EvmNode, NodeCall } from '../../../nodes/evm/nodeCall.ts'
 import { isAbsent, readObject, toQuantity } from '../../../nodes/evm/rawFields.ts'
 import { isMethodMissing, messageKindOf } from '../../../nodes/upstreams/errorWords.ts'

@@ -1,4 +1,4 @@
-import type { BlockRef } from '../../../model/evm.ts'
+import type { BlockRef } from '@chain-data/index'
 import type { WaivableCheck, Waiver } from '../../../model/waivableChecks.ts'
 import { isAbsent, type RawObject, readCount, readHash } from '../../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'

@@ -1,7 +1,7 @@
+import type { Hex } from '@chain-data/index'
 import { getBytes, keccak256 } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Hex } from '../../../model/evm.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import { LogsBloom } from './logsBloom.ts'
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../../model/evm.ts'
+import type { Hex } from '@chain-data/index'
 import { digitValues, isAbsent, readBytes } from '../../../nodes/evm/rawFields.ts'
 import { createKeccakState, permuteKeccak } from '../../../platform/permuteKeccak.ts'
 

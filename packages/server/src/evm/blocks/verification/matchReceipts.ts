@@ -1,4 +1,4 @@
-import type { BlockRef, Hash } from '../../../model/evm.ts'
+import type { BlockRef, Hash } from '@chain-data/index'
 import { isAbsent, type RawObject, readCount, readHash, readObject } from '../../../nodes/evm/rawFields.ts'
 import { plural } from '../../../platform/plural.ts'
 import type { BlockChecks } from './blockChecks.ts'

@@ -1,5 +1,5 @@
-import { hashBytes, toHex } from '../../../index/record/hexBytes.ts'
-import type { BlockRef, Hash } from '../../../model/evm.ts'
+import type { BlockRef, Hash } from '@chain-data/index'
+import { hashBytes, toHex } from '@chain-data/index/record'
 import { smallQuantity } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import type { BlockChecks } from './blockChecks.ts'

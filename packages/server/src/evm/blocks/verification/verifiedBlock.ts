@@ -1,4 +1,4 @@
-import type { BlockRef, Hash } from '../../../model/evm.ts'
+import type { BlockRef, Hash } from '@chain-data/index'
 import type { RawObject } from '../../../nodes/evm/rawFields.ts'
 import type { BrokenCheck } from './blockChecks.ts'
 

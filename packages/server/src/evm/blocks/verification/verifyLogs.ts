@@ -1,4 +1,4 @@
-import type { BlockRef } from '../../../model/evm.ts'
+import type { BlockRef } from '@chain-data/index'
 import {
   isAbsent,
   type RawObject,

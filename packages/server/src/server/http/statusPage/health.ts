@@ -1,4 +1,5 @@
-import { type ChainState, type Integrity, type SolanaState, showIntegrity } from '../../../model/sync.ts'
+import type { Integrity } from '@chain-data/index'
+import { type ChainState, type SolanaState, showIntegrity } from '../../../model/sync.ts'
 import { present } from '../../../platform/present.ts'
 
 /** Members of the state of a chain that are shown as they are. */

@@ -1,0 +1,134 @@
+import type { BlockRef } from '../model/evm.ts'
+import { type Damage, StoreError } from '../platform/errors.ts'
+import type { PackedBlocks } from '../record/packBlocks.ts'
+import type { PoolUpdate } from './pool.ts'
+import type { IndexMarks, WriterReport } from './status.ts'
+
+/** Another process or thread writes this index: wait until it has ended. */
+export class StoreInUseError extends StoreError {}
+
+/** A silent writer that the next one has fenced. For the log. */
+export interface FencedWriter {
+  readonly chainId: number
+  /** Process id of its connection, as in the database's own log. */
+  readonly backendPid: number
+  readonly silentMs: number
+}
+
+/** State of a chain's store as its writer finds it. */
+export interface WriterState extends IndexMarks {
+  /** Newest indexed block; absent in an empty store. */
+  readonly head?: BlockRef
+  /** First block this index covers; set once, by the first commit. */
+  readonly indexedFrom?: number
+}
+
+/**
+ * Result of replacing a block. `gone`: none is stored at that height, because a reorg removed it. `other`: the stored chain has
+ * another block there, by its hash or those of the blocks before and after it; nothing is written then.
+ */
+export type ReplaceOutcome = 'replaced' | 'gone' | 'other'
+
+/** Blocks that damage may belong to. */
+export interface Suspects {
+  /** Damage as it is found now, whose rows may lie elsewhere than when it was met. */
+  readonly damage: Damage
+  /** The most likely ones. */
+  readonly likely: readonly number[]
+  /** All of them, both ends included; absent: nothing is known of it. */
+  readonly range?: { readonly from: number; readonly to: number }
+}
+
+/** The only way to change a chain's index. Used by one indexer at a time. */
+export interface StoreWriter {
+  /** Reads the state of the store; it changes with every commit. */
+  state(): Promise<WriterState>
+  /**
+   * Appends blocks, each the child of the one before it, in ONE transaction together with the cursor. Pool entries
+   * that these blocks confirm disappear in the same transaction. In an empty store the first block may be any.
+   * @param options.finalized - what the node calls final, on the chain of these blocks: marks stored blocks up to here
+   *   as final, and undo data below it may be dropped.
+   * @param options.head - the newest block of the node: the log of changes begins anew after blocks that lie further below it than the
+   *   log goes back; absent: all blocks are logged.
+   * @throws {StoreError} when a block is not the child of the one before it or of the stored head; nothing is written then.
+   */
+  commitBlocks(
+    blocks: PackedBlocks,
+    options?: { readonly finalized?: number; readonly head?: number }
+  ): Promise<void>
+  /**
+   * Adds blocks older than the index, each the child of the one before it and the last one the parent of the first stored
+   * block, in ONE transaction: `indexedFrom` becomes the number of the first one. Marks of coverage that reached down to
+   * `indexedFrom` go on down as far as these blocks allow. They get no undo data. Pool entries that they confirm, which a node
+   * that lags may show, disappear in the same transaction. An empty list changes nothing.
+   * @throws {StoreError} when the blocks do not end at the parent of the first stored one; nothing is written then.
+   */
+  prependBlocks(blocks: PackedBlocks): Promise<void>
+  /**
+   * Replaces all that is stored of one block by `block`, which was fetched and verified anew, in ONE transaction. The rest of
+   * the index stays as it is, marks and row checksums included.
+   * @param block - the one block, in the form in which it was committed: traced if it was.
+   * @param damage - the damage that was met in it: a row under a wrong key is removed too.
+   * @throws {StoreError} `block` has fewer details than the stored one is known to have.
+   */
+  replaceBlock(block: PackedBlocks, damage: Damage): Promise<ReplaceOutcome>
+  /**
+   * Finds the blocks whose rows may be lost or altered where damage names no block.
+   * @returns absent where all is as it was written.
+   */
+  findSuspects(damage: Damage): Promise<Suspects | undefined>
+  /**
+   * Takes the rows around damage for what has to be there, once every block of `Suspects.range` has been replaced: what these
+   * blocks do not have is removed. Damaged hashes that reorgs removed (`undo` without a block) are forgotten, the others stay.
+   * The list of epochs is put back from its copy.
+   * @throws {IndexDamagedError} the copy of the list is damaged too.
+   */
+  acceptRows(damage: Damage): Promise<void>
+  /**
+   * Removes all pool entries, damaged ones among them, with what is remembered of earlier ones. The index is not settled then:
+   * until the pool has been read again, nothing is known of it.
+   */
+  dropPool(): Promise<void>
+  /** Begins the log of changes anew, because it is damaged: no earlier position can be replayed any more. */
+  dropChanges(): Promise<void>
+  /** Whether a block is covered by the traces of the index: one that replaces it has to be traced too. */
+  coversTraces(number: number): Promise<boolean>
+  /** Takes the damage that readers have reported since the last call, of this and of other processes. */
+  takeDamage(): Promise<readonly Damage[]>
+  /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
+  blockRef(number: number): Promise<BlockRef | undefined>
+  /**
+   * Removes every block above `ancestor` in ONE transaction and remembers the removed hashes, so that a cursor can
+   * be told from a typing mistake. Works at any depth; beyond the undo data it is slower, never wrong.
+   * The index is not settled then; if a final block was among the removed ones, it is degraded until the newest
+   * removed height is final again. Holding candidates stay: they are hints.
+   * @throws {StoreError} when `ancestor` is not a stored block.
+   */
+  rollbackTo(ancestor: BlockRef): Promise<void>
+  /**
+   * Removes every block (the chain contradicts even the first one stored). The index is as empty as a new one:
+   * `indexedFrom` is unset, `backfilled` false again and no removed hash remembered, since no common ancestor exists.
+   * Marks as `rollbackTo` does. Holding candidates, the pool and an earlier degraded mark stay.
+   */
+  rollbackAll(): Promise<void>
+  markBackfilled(): Promise<void>
+  /** The index and the pool are level with the node. Writes nothing when they were already. */
+  markSettled(): Promise<void>
+  /**
+   * The node calls blocks up to this height final, on the chain that is stored. Never takes back what was final before.
+   * Writes nothing when that says nothing new.
+   */
+  markFinal(number: number): Promise<void>
+  /**
+   * Makes the stored pool equal to `update`, keeping the first-seen second of entries that stay, come back, or are
+   * thrown back into the pool by a reorg. Transactions that the index has confirmed are passed over. Writes nothing
+   * when nothing has changed.
+   */
+  updatePool(update: PoolUpdate): Promise<void>
+  /**
+   * Replaces the last report, with another `beat`, in a small transaction of its own: a reader that sees it also sees every
+   * earlier commit.
+   */
+  report(report: Omit<WriterReport, 'beat'>): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,217 @@
+import { type Damage, StoreUnavailableError } from '../platform/errors.ts'
+import type { Snapshot, StoreReader } from '../port/store.ts'
+import { firstTransactionId } from '../record/transactionId.ts'
+import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
+import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
+import { commitChannel } from './changes.ts'
+import type { ReadConnection } from './connection.ts'
+import { notifyDamage } from './damageChannel.ts'
+import { type Partitions, readPartitions } from './history.ts'
+import { createReadStatements, type ReadStatements } from './read.ts'
+import type { PostgresPool, ReadServer } from './servers.ts'
+import { PostgresSnapshot, type ReadView, type ViewSource } from './snapshot.ts'
+import { createBeginView, endOfNewest, type ViewFacts } from './view.ts'
+
+export interface PostgresReaderOptions {
+  /**
+   * A snapshot that is older is ended by its next read. Default 15 min: as long as one is open, the database keeps what has
+   * been deleted since, on its replicas too.
+   */
+  readonly maxAgeMs?: number
+  /** A replica that is further behind is not asked as long as the primary answers. Default 5 s. */
+  readonly maxLagMs?: number
+}
+
+/** A replica that was found behind is not asked for so long. */
+const behindMs = 250
+
+/**
+ * Opens the index of one chain for reading, next to its writer wherever that runs. It need not exist yet: snapshots are
+ * empty until it does.
+ *
+ * Snapshots are on the replicas in turn, where there are any. One that does not answer, is late, or is behind what this reader
+ * has shown already, is passed over for the primary; what a replica does not know is asked of the primary.
+ *
+ * @param pool - connections that are shared with other chains; the caller closes it after its readers.
+ * @throws {StoreError} the index was made by another build, or the database refuses. That it is away for the moment is
+ *   reported by the reads.
+ */
+export async function openPostgresReader(
+  pool: PostgresPool,
+  chainId: number,
+  options: PostgresReaderOptions = {}
+): Promise<StoreReader> {
+  const { maxAgeMs = 15 * 60_000, maxLagMs = 5_000 } = options
+  const reader = new IndexReader(pool.leases, new PostgresSnapshots(pool, chainId, { maxAgeMs, maxLagMs }))
+  try {
+    await (await reader.openSnapshot()).close()
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return reader
+    await reader.close()
+    throw error
+  }
+  return reader
+}
+
+/** How far the index was that this reader has shown last. */
+interface ShownState {
+  readonly rollbacks: number
+  /** -1 while nothing is indexed. */
+  readonly height: number
+  /** First indexed block; 0 while there is none. */
+  readonly from: number
+  readonly isBackfilled: boolean
+  readonly atMs: number
+}
+
+class PostgresSnapshots implements SnapshotSource, ViewSource {
+  readonly #pool: PostgresPool
+  readonly #chainId: number
+  readonly #settings: Required<PostgresReaderOptions>
+  readonly statements: ReadStatements
+  readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
+  readonly #inUse = new Set<ReadConnection>()
+  /** Connections on their way back. */
+  readonly #returning = new Set<Promise<void>>()
+  /** Until when a replica counts as behind. */
+  readonly #behind = new Map<ReadServer, number>()
+  #shown: ShownState | undefined
+  #partitions: Partitions | undefined
+
+  constructor(pool: PostgresPool, chainId: number, settings: Required<PostgresReaderOptions>) {
+    this.#pool = pool
+    this.#chainId = chainId
+    this.#settings = settings
+    this.statements = createReadStatements(chainId, {
+      answerMs: pool.answerMs,
+      // Only of a process that does nothing any more: others end their snapshots earlier.
+      idleMs: Math.max(1, settings.maxAgeMs) + pool.answerMs
+    })
+    this.#beginView = createBeginView(chainId, this.statements)
+  }
+
+  async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
+    this.#pool.checkOpen()
+    const view = await this.#openView()
+    if (view === undefined) return undefined
+    const snapshot = new PostgresSnapshot(view, this, lease)
+    lease.begin(this.#settings.maxAgeMs, () => snapshot.release())
+    return snapshot
+  }
+
+  async reportDamage(damage: Damage): Promise<void> {
+    const { connection } = await this.#pool.primary.begin(reporting =>
+      notifyDamage(reporting, this.#chainId, damage)
+    )
+    await this.#pool.primary.putBack(connection)
+  }
+
+  onCommit(listener: () => void): () => void {
+    return this.#pool.commits.listen(commitChannel(this.#chainId), listener)
+  }
+
+  cut(): void {
+    for (const connection of this.#inUse) connection.drop()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#returning)
+  }
+
+  async #openView(): Promise<ReadView | undefined> {
+    const now = performance.now()
+    const replica = this.#pool.nextReplica(each => now >= (this.#behind.get(each) ?? 0))
+    const view = await this.#tryReplica(replica, this.#settings.maxLagMs)
+    if (view !== undefined) return view
+    try {
+      return await this.#openOn(this.#pool.primary)
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      // No newer view can be had; the lag of the index behind its chain is judged elsewhere.
+      const late = await this.#tryReplica(this.#pool.nextReplica(() => true))
+      if (late === undefined) throw error
+      return late
+    }
+  }
+
+  async openPrimary(): Promise<ReadView> {
+    this.#pool.checkOpen()
+    const view = await this.#openOn(this.#pool.primary)
+    if (view !== undefined) return view
+    throw new StoreUnavailableError('the primary has no index of this chain, its replica has')
+  }
+
+  /** @returns nothing when the primary is to be asked. */
+  async #tryReplica(replica: ReadServer | undefined, maxLagMs?: number): Promise<ReadView | undefined> {
+    if (replica === undefined) return undefined
+    try {
+      const view = await this.#openOn(replica, maxLagMs)
+      if (view === undefined) this.#behind.set(replica, performance.now() + behindMs)
+      return view
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      this.#pool.passOver(replica)
+      return undefined
+    }
+  }
+
+  /** @returns nothing when there is no index on this server yet, or it is late or behind what has been shown. */
+  async #openOn(server: ReadServer, maxLagMs = Number.POSITIVE_INFINITY): Promise<ReadView | undefined> {
+    const startedMs = performance.now()
+    const { connection, begun: facts } = await server.begin(this.#beginView)
+    this.#inUse.add(connection)
+    const release = async () => {
+      this.#inUse.delete(connection)
+      const returning = server.putBack(connection).finally(() => this.#returning.delete(returning))
+      this.#returning.add(returning)
+      await returning
+    }
+    const isPrimary = server === this.#pool.primary
+    const isFinalWord = isPrimary || facts?.isReplica === false
+    const isLate = !isPrimary && facts !== undefined && facts.lagMs > maxLagMs
+    if (facts === undefined || isLate || !this.#mayShow(facts, isFinalWord, startedMs)) {
+      await release()
+      return undefined
+    }
+    return { connection, facts, isFinalWord, release }
+  }
+
+  /**
+   * Whether callers would not see the index go back in time; if so, they will see this. What the primary says is shown
+   * whatever was shown before: after a fail-over it may have less than the one that it replaces.
+   */
+  #mayShow({ rollbacks, range, marks }: ViewFacts, isFinalWord: boolean, startedMs: number): boolean {
+    const state = {
+      rollbacks,
+      height: range?.to.number ?? -1,
+      from: range?.from ?? 0,
+      isBackfilled: marks.backfilled,
+      atMs: performance.now()
+    }
+    const shown = this.#shown
+    if (shown === undefined || !isBefore(state, shown)) {
+      this.#shown = state
+      return true
+    }
+    // One that was begun before the other was shown says nothing against it.
+    if (isFinalWord && startedMs >= shown.atMs) this.#shown = state
+    return isFinalWord
+  }
+
+  async partitions({ connection, facts }: ReadView): Promise<Partitions> {
+    const known = this.#partitions
+    const oldest = firstTransactionId(facts.range?.from ?? 0)
+    if (known !== undefined && known.end >= endOfNewest(facts) && (known.starts[0] ?? 0) <= oldest)
+      return known
+    this.#partitions = await readPartitions(connection, this.statements)
+    return this.#partitions
+  }
+}
+
+/** Rollbacks count first: one that has removed blocks is later than a higher one that has not. Older blocks are only added. */
+function isBefore(state: ShownState, shown: ShownState): boolean {
+  if (state.rollbacks !== shown.rollbacks) return state.rollbacks < shown.rollbacks
+  if (state.height !== shown.height) return state.height < shown.height
+  if (state.from !== shown.from) return state.from > shown.from
+  return shown.isBackfilled && !state.isBackfilled
+}

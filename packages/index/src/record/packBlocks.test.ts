@@ -1,0 +1,177 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { buildChain, people } from '../../test/buildChain.ts'
+import { encodeConfirmed } from '../../test/encodeConfirmed.ts'
+import type { Address, HoldingCandidate, IndexedBlock } from '../model/evm.ts'
+import { StoreError } from '../platform/errors.ts'
+import { decodeAccountEvents } from './accountEvents.ts'
+import { candidateHeadLength, encodeBlock } from './encodeBlock.ts'
+import { toHex } from './hexBytes.ts'
+import { inStoreOrder } from './inStoreOrder.ts'
+import { buffersOf, type PackedBlocks, packBlocks } from './packBlocks.ts'
+import { standardOf, tokenIdsOf } from './tokenKey.ts'
+import { toTransactionId } from './transactionId.ts'
+import { decodeParties, encodeParties } from './undoParties.ts'
+
+const address = fc.oneof(
+  fc.constantFrom(...people),
+  fc.uint8Array({ minLength: 20, maxLength: 20 }).map(bytes => toHex(bytes)),
+  // Alike in their first bytes, which is where sorting looks first.
+  fc.nat({ max: 3_000 }).map((last): Address => `0x${'ab'.repeat(18)}${last.toString(16).padStart(4, '0')}`)
+)
+const candidate: fc.Arbitrary<HoldingCandidate> = fc
+  .tuple(
+    fc.constantFrom(...people),
+    fc.constantFrom(...people),
+    fc.constantFrom('erc20', 'erc721', 'erc1155', 'range'),
+    fc.bigInt({ min: 0n, max: 2n ** 256n - 2n })
+  )
+  .map(([owner, contract, kind, tokenId]) => {
+    if (kind === 'erc20') return { owner, contract, standard: 'erc20' }
+    if (kind === 'range') return { owner, contract, standard: 'erc721', tokenId, lastTokenId: tokenId + 1n }
+    return { owner, contract, standard: kind as 'erc721' | 'erc1155', tokenId: tokenId % 5n }
+  })
+const plan = fc.record({
+  parties: fc.array(address, { minLength: 1, maxLength: 6 }),
+  candidates: fc.array(candidate, { maxLength: 4 }),
+  gap: fc.nat({ max: 3 })
+})
+const chain = fc
+  .array(fc.array(plan, { maxLength: 12 }), { maxLength: 6 })
+  .map(blocks =>
+    buildChain(
+      blocks.map((plans, block) => plans.map((each, place) => ({ ...each, name: `${block} ${place}` })))
+    )
+  )
+
+const pack = (blocks: readonly IndexedBlock[]) => packBlocks(blocks.map(encodeBlock))
+
+describe('packed blocks', () => {
+  it('hold every transaction with its hash and its record, in the order of the chain', () => {
+    fc.assert(
+      fc.property(chain, blocks => {
+        const { ids, hashes, records, recordEnds, headers } = pack(blocks)
+        const transactions = blocks.flatMap(block => block.transactions.map(({ transaction }) => transaction))
+        expect([...ids]).toEqual(transactions.map(toTransactionId))
+        expect(rows(hashes, 32)).toEqual(transactions.map(({ hash }) => hash))
+        expect(
+          [...recordEnds].map((end, row) => toHex(records.subarray(recordEnds[row - 1] ?? 0, end)))
+        ).toEqual(transactions.map(transaction => toHex(encodeConfirmed(transaction))))
+        expect(headers).toEqual(
+          blocks.map(({ ref, parentHash, timestampSeconds, transactions: { length } }) => ({
+            ...{ ref, parentHash, timestampSeconds, transactionCount: length, isTraced: false },
+            hasVerifiedRoots: false
+          }))
+        )
+      })
+    )
+  })
+
+  it('hold each address of each transaction once, in a store ascending by address, then place', () => {
+    fc.assert(
+      fc.property(chain, blocks => {
+        const packed = pack(blocks)
+        const expected = blocks.flatMap(({ transactions }) =>
+          transactions.flatMap(({ transaction, parties }) =>
+            [...new Set(parties)].map(party => ({ address: party, id: toTransactionId(transaction) }))
+          )
+        )
+        expected.sort((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : a.id - b.id))
+        expect(addressRows(inStoreOrder(packed))).toEqual(expected)
+      })
+    )
+  })
+
+  it('hold each candidate, in a store once, ascending by owner, contract, ids', () => {
+    fc.assert(
+      fc.property(chain, blocks => {
+        const read = candidateRows(inStoreOrder(pack(blocks)))
+        const all = blocks.flatMap(({ transactions }) => transactions.flatMap(({ candidates }) => candidates))
+        const text = (each: HoldingCandidate) =>
+          `${each.owner} ${each.contract} ${each.standard} ${each.tokenId} ${each.lastTokenId}`
+        expect(read.map(text).sort()).toEqual([...new Set(all.map(text))].sort())
+        const parties = read.map(({ owner, contract }) => `${owner}${contract}`)
+        expect(parties).toEqual([...parties].sort())
+      })
+    )
+  })
+
+  it('give back the address rows of single blocks, for their undo', () => {
+    fc.assert(
+      fc.property(chain, fc.nat({ max: 6 }), (blocks, above) => {
+        const packed = pack(blocks)
+        const undo = encodeParties(packed, above)
+        const read = [...undo].flatMap(([number, bytes]) =>
+          decodeParties(number, bytes).map(({ address, id }) => ({ address: toHex(address), id }))
+        )
+        const expected = addressRows(inStoreOrder(packed)).filter(({ id }) => id >= (above + 1) * 65_536)
+        const inOrder = (a: (typeof read)[number], b: (typeof read)[number]) =>
+          a.address < b.address ? -1 : a.address > b.address ? 1 : a.id - b.id
+        expect([...read].sort(inOrder)).toEqual(expected)
+      })
+    )
+  })
+
+  it('hold what each block does to each account, in the order of the chain', () => {
+    fc.assert(
+      fc.property(chain, blocks => {
+        const expected = blocks.flatMap(({ ref, events = [] }) =>
+          events.map(each => ({ block: ref.number, ...each }))
+        )
+        expect(eventRows(pack(blocks))).toEqual(expected)
+      })
+    )
+  })
+
+  it('keep no memory with who hands them on', () => {
+    const packed = pack(buildChain([[{ name: 'a', parties: people.slice(0, 2) }]]))
+    const received = structuredClone(packed, { transfer: [...buffersOf(packed)] })
+    expect(addressRows(received)).toHaveLength(2)
+    expect(buffersOf(packed).every(({ byteLength }) => byteLength === 0)).toBe(true)
+  })
+
+  it('refuse a candidate whose standard and ids do not go together', () => {
+    const [owner, contract] = people
+    if (owner === undefined || contract === undefined) throw new Error('no people')
+    const wrong = [
+      { owner, contract, standard: 'erc20', tokenId: 1n },
+      { owner, contract, standard: 'erc721' },
+      { owner, contract, standard: 'erc1155', tokenId: 1n, lastTokenId: 2n }
+    ] as const
+    for (const each of wrong) {
+      expect(() => pack(buildChain([[{ name: 'a', parties: [owner], candidates: [each] }]]))).toThrow(
+        StoreError
+      )
+    }
+  })
+})
+
+function rows(bytes: Uint8Array, length: number): readonly string[] {
+  return Array.from({ length: bytes.length / length }, (_, row) =>
+    toHex(bytes.subarray(row * length, (row + 1) * length))
+  )
+}
+
+function addressRows({ partyAddresses, partyIds }: PackedBlocks) {
+  return rows(partyAddresses, 20).map((each, row) => ({ address: each, id: partyIds[row] ?? -1 }))
+}
+
+function eventRows({ eventAddresses, eventBlocks, events, eventEnds }: PackedBlocks) {
+  return rows(eventAddresses, 20).map((each, row) => ({
+    block: eventBlocks[row] ?? -1,
+    address: each,
+    events: decodeAccountEvents(events.subarray(eventEnds[row - 1] ?? 0, eventEnds[row]))
+  }))
+}
+
+function candidateRows({ candidates, candidateEnds }: PackedBlocks): readonly HoldingCandidate[] {
+  return [...candidateEnds].map((end, row) => {
+    const entry = candidates.subarray(candidateEnds[row - 1] ?? 0, end)
+    return {
+      owner: toHex(entry.subarray(0, 20)),
+      contract: toHex(entry.subarray(20, 40)),
+      standard: standardOf(entry[40] ?? -1),
+      ...tokenIdsOf(entry.subarray(candidateHeadLength))
+    }
+  })
+}

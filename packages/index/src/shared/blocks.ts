@@ -1,0 +1,89 @@
+import { present } from '../../../server/src/platform/present.ts'
+import type { BlockRef } from '../model/evm.ts'
+import { StoreError } from '../platform/errors.ts'
+import type { IndexCoverage } from '../port/status.ts'
+import type { BlockHeader } from '../record/encodeBlock.ts'
+
+/**
+ * Refuses a batch that does not continue the chain, before anything of it is written.
+ * @param head - the stored head; absent in an empty store, where any block may be the first.
+ * @throws {StoreError} naming the block and what was expected.
+ */
+export function checkBlocks(blocks: readonly BlockHeader[], head: BlockRef | undefined): void {
+  let parent = head
+  for (const block of blocks) {
+    if (parent !== undefined) checkParent(block, parent)
+    parent = block.ref
+  }
+}
+
+function checkParent({ ref, parentHash }: BlockHeader, parent: BlockRef): void {
+  if (ref.number === parent.number + 1 && parentHash === parent.hash) return
+  throw new StoreError(
+    `block ${ref.number} (${ref.hash}) with parent ${parentHash} does not continue block ${parent.number} (${parent.hash})`,
+    { blockNumber: ref.number, blockHash: ref.hash, parentHash, expectedParent: parent.hash }
+  )
+}
+
+/** Reports whether a height of the coverage holds for a block. */
+type Belongs = (block: BlockHeader) => boolean
+
+const marks: Readonly<Record<keyof IndexCoverage, Belongs>> = {
+  countedFrom: () => true,
+  tracedFrom: ({ isTraced }) => isTraced,
+  rootsFrom: ({ hasVerifiedRoots }) => hasVerifiedRoots
+}
+
+/** Computes each height of a coverage from that before. */
+function mapCoverage(
+  before: IndexCoverage,
+  change: (from: number | undefined, belongs: Belongs) => number | undefined
+): IndexCoverage {
+  const names = Object.keys(marks) as (keyof IndexCoverage)[]
+  return present(Object.fromEntries(names.map(name => [name, change(before[name], marks[name])])))
+}
+
+/**
+ * Computes the coverage of an index once these blocks are appended. One block that does not belong to it ends the stretch up to the
+ * head; the next one that does begins another.
+ */
+export function coverageWith(before: IndexCoverage, appended: readonly BlockHeader[]): IndexCoverage {
+  return mapCoverage(before, (from, belongs) => {
+    const last = appended.findLastIndex(block => !belongs(block))
+    return last < 0 ? (from ?? appended[0]?.ref.number) : appended[last + 1]?.ref.number
+  })
+}
+
+/**
+ * Computes the coverage once older blocks are stored right below the index. A mark above its first block stays: what lies
+ * between is not covered.
+ */
+export function coverageWithOlder(before: IndexCoverage, older: readonly BlockHeader[]): IndexCoverage {
+  const last = older.at(-1)?.ref.number
+  return mapCoverage(before, (from, belongs) => {
+    if (last === undefined || from !== last + 1) return from
+    return older[older.findLastIndex(block => !belongs(block)) + 1]?.ref.number ?? from
+  })
+}
+
+/**
+ * Computes the coverage once all blocks above `ancestor` are removed. A mark that covered only removed blocks begins anew with
+ * the next appended block.
+ */
+export function coverageUpTo(before: IndexCoverage, ancestor: number): IndexCoverage {
+  return mapCoverage(before, from => (from !== undefined && from <= ancestor ? from : undefined))
+}
+
+/** Number of blocks that keep undo data. */
+export interface UndoLayout {
+  /** Undo data of so many newest blocks are kept, even when they have become final. */
+  readonly minUndoBlocks: number
+  /** Undo data of more blocks are never kept: a deeper rollback scans instead. */
+  readonly maxUndoBlocks: number
+}
+
+/** Computes the newest block whose undo data can be dropped; negative when there is none. */
+export function newestDroppableUndo(head: number, finalized: number | undefined, layout: UndoLayout): number {
+  const needless = Math.min(finalized ?? -1, head - layout.minUndoBlocks)
+  return Math.max(needless, head - layout.maxUndoBlocks)
+}

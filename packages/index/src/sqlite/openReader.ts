@@ -1,0 +1,245 @@
+import { type Damage, StoreError, StoreLostError } from '../platform/errors.ts'
+import type { IndexState, Snapshot, StoreReader } from '../port/store.ts'
+import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
+import { toBounds } from '../shared/IndexSnapshot.ts'
+import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
+import { CountedParts } from './countedParts.ts'
+import { appendDamage } from './damageFile.ts'
+import type { SqliteDriver } from './driver.ts'
+import { loadSqliteDriver } from './loadDriver.ts'
+import { type ChainFiles, chainFiles, openForReading } from './open.ts'
+import { fileId, hasContent, lostIndex } from './openFiles.ts'
+import { openReadConnection, type ReadConnection, type SnapshotFacts } from './read.ts'
+import { SqliteSnapshot } from './snapshot.ts'
+import { type CommitWatch, watchCommits } from './watchCommits.ts'
+
+export interface SqliteReaderOptions {
+  readonly driver?: SqliteDriver
+  /** Maximum of snapshots that are open at once; more wait until one closes. Default 64. */
+  readonly maxSnapshots?: number
+  /** Maximum of connections that stay open between snapshots. Default 8. */
+  readonly maxIdle?: number
+  /**
+   * A snapshot that was not read for so long is ended when another caller waits for one. Default 2 s: a caller that takes a
+   * long answer slowly must not block the others.
+   */
+  readonly idleMs?: number
+  /**
+   * A snapshot that is older is ended by its next read. Default 15 min: as long as one is open, the write-ahead log cannot
+   * begin anew and grows with every commit.
+   */
+  readonly maxAgeMs?: number
+}
+
+/**
+ * Opens the index of one chain for reading, next to its writer in whatever thread or process that runs. The file need
+ * not exist yet: snapshots are empty until it does. Once it was there, a missing one is a {@link StoreLostError}; where another
+ * file takes its place, the first snapshot is one too, unless the old index was kept aside.
+ * @throws {StoreError} there is no SQLite driver, or the file was made by another build.
+ */
+export async function openSqliteReader(
+  folder: string,
+  chainId: number,
+  options: SqliteReaderOptions = {}
+): Promise<StoreReader> {
+  const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
+  const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
+  const files = chainFiles(folder, chainId)
+  const connect = () => openReadConnection(driver, files, chainId)
+  const commits = watchCommits(() => openForReading(driver, files.database))
+  const source = new SqliteSnapshots(files, connect, commits, { maxIdle, maxAgeMs })
+  try {
+    source.connectFirst()
+  } catch (error) {
+    // A server must not start over an index that it cannot read. Other failures are left to the first read: they may pass.
+    if (error instanceof StoreError && error.context.expectedFormat !== undefined) throw error
+  }
+  return new IndexReader(new SnapshotLeases({ max: maxSnapshots, idleMs }), source)
+}
+
+/** Often enough for a chain that begins anew, and no part of the time that snapshots take. */
+const checkEveryMs = 100
+/** How often commits are looked for while somebody listens: each time one number is read from memory that processes share. */
+const lookEveryMs = 20
+const callEveryMs = 1_000
+
+interface Kept {
+  readonly maxIdle: number
+  readonly maxAgeMs: number
+}
+
+/** What is known of the newest version. */
+interface Newest {
+  readonly version: number
+  facts?: SnapshotFacts
+  state?: IndexState
+  /** It still was the newest one then, as `performance.now()` has it. */
+  heldMs: number
+}
+
+/**
+ * Opens snapshots, each over a connection of its own; some connections stay open between snapshots, as long as the index is
+ * the same file: it is renamed when another one takes its place.
+ */
+class SqliteSnapshots implements SnapshotSource {
+  readonly #files: ChainFiles
+  readonly #options: Kept
+  readonly #connect: () => ReadConnection
+  readonly #commits: CommitWatch
+  readonly #idle: ReadConnection[] = []
+  readonly #counted = new CountedParts()
+  /** The file that idle connections have open, as the file system numbers it; absent: there has been none. */
+  #file: string | undefined
+  /** The files that snapshots were opened of. One of them may be put back. */
+  readonly #own = new Set<string>()
+  /** Absent until a snapshot has shown it. */
+  #newest: Newest | undefined
+  #checkedMs = Number.NEGATIVE_INFINITY
+  #isClosed = false
+
+  constructor(files: ChainFiles, connect: () => ReadConnection, commits: CommitWatch, options: Kept) {
+    this.#files = files
+    this.#connect = connect
+    this.#commits = commits
+    this.#options = options
+  }
+
+  /** Opens a connection for the first snapshot, if the index exists. */
+  connectFirst(): void {
+    const reads = this.#take()
+    if (reads !== undefined) this.#idle.push(reads)
+  }
+
+  async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
+    const reads = this.#take()
+    if (reads === undefined) return undefined
+    const file = this.#file
+    if (file !== undefined) this.#own.add(file)
+    try {
+      const snapshot = this.#begin(reads, lease)
+      lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads, file))
+      return snapshot
+    } catch (error) {
+      reads.connection.close()
+      throw error
+    }
+  }
+
+  #begin(reads: ReadConnection, lease: SnapshotLease): Snapshot {
+    reads.begin()
+    const version = this.#commits.version()
+    const newest = this.#newest
+    if (newest?.version !== version) {
+      // The commit may have come before this transaction began or after it.
+      this.#newest = { version, heldMs: Number.NEGATIVE_INFINITY }
+      return new SqliteSnapshot(reads, lease, this.#counted, reads.facts(), undefined)
+    }
+    newest.facts ??= reads.facts()
+    return new SqliteSnapshot(reads, lease, this.#counted, newest.facts, version)
+  }
+
+  unchangedState(sinceMs: number): IndexState | undefined {
+    this.#checkFileLately()
+    const newest = this.#newest
+    // No snapshot has read it since the last commit.
+    if (newest?.facts?.range === undefined || this.#file === undefined) return undefined
+    const { version, facts } = newest
+    // Requests that came before it was looked at last need no look of their own.
+    if (newest.heldMs < sinceMs) {
+      const nowMs = performance.now()
+      if (this.#commits.version() !== version) return undefined
+      newest.heldMs = nowMs
+    }
+    const { marks, coverage } = facts.meta
+    newest.state ??= {
+      version,
+      marks,
+      coverage,
+      range: newest.facts.range.found,
+      changes: toBounds(facts.meta)
+    }
+    return newest.state
+  }
+
+  onCommit(listener: () => void): () => void {
+    let last = this.#tryVersion()
+    let calledMs = performance.now()
+    const timer = setInterval(() => {
+      const version = this.#tryVersion()
+      // Now and then in any case: whether the file is still the same, snapshots find out.
+      if (version === last && performance.now() - calledMs < callEveryMs) return
+      last = version
+      calledMs = performance.now()
+      listener()
+    }, lookEveryMs).unref()
+    return () => clearInterval(timer)
+  }
+
+  /** @returns absent while there is no index, or none that can be read: whoever reads it learns why. */
+  #tryVersion(): number | undefined {
+    try {
+      return this.#file === undefined ? undefined : this.#commits.version()
+    } catch {
+      return undefined
+    }
+  }
+
+  reportDamage(damage: Damage): Promise<void> {
+    return appendDamage(this.#files.damage, damage)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#closeIdle()
+  }
+
+  /** @returns absent while there is no index. */
+  #take(): ReadConnection | undefined {
+    if (this.#idle.length === 0) this.#checkFile()
+    else this.#checkFileLately()
+    // Opening would create the file, which is the writer's to do.
+    return this.#file === undefined ? undefined : (this.#idle.pop() ?? this.#connect())
+  }
+
+  #checkFileLately(): void {
+    if (performance.now() - this.#checkedMs > checkEveryMs) this.#checkFile()
+  }
+
+  /** Called before a connection is opened: a file that is renamed in between shows at the next check. */
+  #checkFile(): void {
+    this.#checkedMs = performance.now()
+    const { database, aside } = this.#files
+    const before = this.#file
+    const file = hasContent(database) ? fileId(database) : undefined
+    if (file === before) return
+    this.#closeIdle()
+    // A server did that, for a development chain that began anew, or `chain-data reset`.
+    const isKnown = file !== undefined && this.#own.has(file)
+    const isExpected = before === undefined || isKnown || fileId(aside) === before
+    if (file === undefined && !isExpected) throw lostIndex()
+    this.#file = file
+    if (!isExpected) {
+      throw new StoreLostError(
+        "another file is in the place of the chain's index: its writer has not reported there yet"
+      )
+    }
+  }
+
+  #closeIdle(): void {
+    this.#commits.close()
+    for (const { connection } of this.#idle.splice(0)) connection.close()
+  }
+
+  #putBack(reads: ReadConnection, file: string | undefined): void {
+    try {
+      reads.end()
+    } catch {
+      // Whatever is wrong with it, the next snapshot gets another one.
+      reads.connection.close()
+      return
+    }
+    const isKept = !this.#isClosed && file === this.#file && this.#idle.length < this.#options.maxIdle
+    if (!isKept) reads.connection.close()
+    else this.#idle.push(reads)
+  }
+}

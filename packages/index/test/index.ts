@@ -1,0 +1,60 @@
+export { DirectoryWriter } from '../src/postgres/directory.ts'
+export { connect as connectPostgres } from '../src/postgres/driver.ts'
+export { openPostgresWriter } from '../src/postgres/openWriter.ts'
+export { chainSchema, indexTables as postgresIndexTables } from '../src/postgres/schema.ts'
+export { encodeBlocks } from '../src/record/changeEntries.ts'
+export type { DetailedTransaction } from '../src/record/details.ts'
+export { decodePending, encodePending } from '../src/record/record.ts'
+export { compareChecksums, partCount, RowChecksums } from '../src/record/rowChecksums.ts'
+export { formatOf } from '../src/shared/format.ts'
+export { emptySnapshot } from '../src/shared/IndexSnapshot.ts'
+export {
+  type SqliteConnection,
+  type SqliteDriver,
+  type SqliteStatement,
+  toStoreError as toSqliteError
+} from '../src/sqlite/driver.ts'
+export { openSqliteReader } from '../src/sqlite/openReader.ts'
+export { openSqliteWriter, type SqliteWriterOptions } from '../src/sqlite/openWriter.ts'
+export { indexTables as sqliteIndexTables } from '../src/sqlite/schema.ts'
+export type { Layout } from '../src/sqlite/writer.ts'
+export { arbitraryAddress, arbitraryConfirmed, arbitraryUint256 } from './arbitraries.ts'
+export {
+  buildChain,
+  hashOf,
+  type PresentTransaction,
+  people,
+  poolTransaction,
+  type TransactionPlan
+} from './buildChain.ts'
+export { commitChain } from './commitChain.ts'
+export { dumpPostgresStore } from './dumpPostgresStore.ts'
+export { type DumpSection, dumpSections, dumpStore, type StoreDump } from './dumpStore.ts'
+export { encodeConfirmed } from './encodeConfirmed.ts'
+export { expectedEvents, expectedHistory } from './expectedHistory.ts'
+export { FoldedHistories, readChanges, readShown, type ShownTransaction } from './foldChanges.ts'
+export { loseSqliteRow } from './loseSqliteRow.ts'
+export { openMemoryDeepHistoryCache } from './memoryDeepHistoryCache.ts'
+export { openOwnPostgresReader } from './openOwnPostgresReader.ts'
+export {
+  decodeRecords,
+  gather,
+  readAudit,
+  readChunks,
+  readHistory,
+  readPages,
+  withSnapshot
+} from './readAll.ts'
+export { eventually } from './support/eventually.ts'
+export { findPostgres } from './support/findPostgres.ts'
+export { type Citus, hasCitus, startCitus } from './support/startCitus.ts'
+export { type DatabaseDoor, startDatabaseDoor } from './support/startDatabaseDoor.ts'
+export {
+  createTestDatabase,
+  isOnCitus,
+  type Postgres,
+  queryOnce,
+  startPostgres,
+  startStore
+} from './support/startPostgres.ts'
+export { temporaryFolder } from './support/temporaryFolder.ts'
