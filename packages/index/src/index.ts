@@ -41,6 +41,7 @@ export {
   describeDamage,
   type ErrorContext,
   IndexDamagedError,
+  noDescriptorCodes,
   StoreError,
   StoreLostError,
   StoreUnavailableError

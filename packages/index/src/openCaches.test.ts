@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { createLogger } from '../../server/src/platform/logger.ts'
+import { recordLog, silentLog } from '../test/recordLog.ts'
 import { createTestDatabase, queryOnce } from '../test/support/startPostgres.ts'
 import { type DeepHistoryCaches, openDeepHistoryCaches } from './openCaches.ts'
 
@@ -17,7 +17,7 @@ it('keeps in memory what a database user without rights may not keep, and says s
   await queryOnce(url, 'CREATE ROLE deep_reader LOGIN', `REVOKE CREATE ON DATABASE ${name} FROM PUBLIC`)
   cleanUps.push(() => queryOnce(url, 'DROP ROLE deep_reader'))
   const lines: string[] = []
-  const logger = createLogger({ level: 'info', write: line => lines.push(line) })
+  const logger = recordLog(line => lines.push(line))
   const location = {
     kind: 'postgres',
     url: url.replace('postgres@', 'deep_reader@'),
@@ -35,7 +35,7 @@ it('keeps in memory what a database user without rights may not keep, and says s
 
 it('keeps in memory what a database that is not there cannot keep', async () => {
   const lines: string[] = []
-  const logger = createLogger({ level: 'info', write: line => lines.push(line) })
+  const logger = recordLog(line => lines.push(line))
   const url = (await createTestDatabase()).replace(/\/([^/?]+)\?/, '/no_such_database?')
   const caches = openDeepHistoryCaches({ kind: 'postgres', url }, { bound: 1, logger })
   cleanUps.push(() => caches.close())
@@ -48,7 +48,7 @@ it('keeps in memory what a database that is not there cannot keep', async () => 
 })
 
 it('does not give up a database that is only out of reach', async () => {
-  const logger = createLogger({ level: 'silent' })
+  const logger = silentLog
   const location = { kind: 'postgres', url: 'postgres://nobody@127.0.0.1:1/none', replicaUrls: [] } as const
   const caches = openDeepHistoryCaches(location, { bound: 1e9, logger })
   cleanUps.push(() => caches.close())

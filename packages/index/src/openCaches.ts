@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Logger } from '../../server/src/platform/logger.ts'
+import type { CacheLog } from './caches/CacheLog.ts'
 import { createDeepHistoryCache, hasLeft } from './caches/createDeepHistoryCache.ts'
 import {
   createMetadataCache,
@@ -73,7 +73,7 @@ export interface DeepHistoryCaches {
 export interface DeepHistoryCachesOptions {
   /** Approximate maximum of bytes of each chain; one account may have more. */
   readonly bound: number
-  readonly logger: Logger
+  readonly logger: CacheLog
   /** Called for what differs from its checksums: it counts as unknown. */
   onDamage?(): void
   /** `Date.now`, replaced in tests. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../server/src/platform/logger.ts'
+import { silentLog } from '../test/recordLog.ts'
 import { createTestDatabase, queryOnce } from '../test/support/startPostgres.ts'
 import { describeDeepHistoryCache } from './caches/deepHistoryCache.contract.ts'
 import { type DeepHistoryCaches, openDeepHistoryCaches } from './openCaches.ts'
@@ -12,10 +12,7 @@ const closeAll = async () => {
 afterEach(closeAll)
 
 function open(url: string, bound: number, now = Date.now, onDamage = () => {}): DeepHistoryCaches {
-  const caches = openDeepHistoryCaches(
-    { kind: 'postgres', url },
-    { bound, now, onDamage, logger: silentLogger }
-  )
+  const caches = openDeepHistoryCaches({ kind: 'postgres', url }, { bound, now, onDamage, logger: silentLog })
   opened.push(caches)
   return caches
 }

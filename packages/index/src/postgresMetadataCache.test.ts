@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../.config/patience.ts'
-import { createLogger } from '../../server/src/platform/logger.ts'
+import { recordLog, silentLog } from '../test/recordLog.ts'
 import { createTestDatabase, type Postgres, queryOnce, startPostgres } from '../test/support/startPostgres.ts'
 import { describeMetadataCache } from './caches/metadataCache.contract.ts'
 import type { MetadataCache } from './model/metadata.ts'
@@ -20,7 +20,7 @@ function open(url: string, options: { bytes?: number; now?: () => number } = {})
     { kind: 'postgres', url },
     {
       bounds: { content: options.bytes ?? 1e9, url: options.bytes ?? 1e9 },
-      logger: createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) }),
+      logger: recordLog(line => lines.push(JSON.parse(line))),
       ...(options.now === undefined ? {} : { now: options.now })
     }
   )
@@ -38,7 +38,7 @@ describeMetadataCache('postgres', async () => {
         { kind: 'postgres', url },
         {
           bounds: { content, url: urlBytes },
-          logger: createLogger({ level: 'silent' }),
+          logger: silentLog,
           now: () => nowMs,
           onDamage: () => damages++
         }

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Logger, silentLogger } from '../../server/src/platform/logger.ts'
 import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
+import { silentLog } from '../test/recordLog.ts'
+import type { CacheLog } from './caches/CacheLog.ts'
 import { describeDeepHistoryCache } from './caches/deepHistoryCache.contract.ts'
 import type { DeepHistoryCache } from './model/deepHistory.ts'
 import { type DeepHistoryCachesOptions, openDeepHistoryCaches } from './openCaches.ts'
@@ -32,7 +33,7 @@ for (const driver of availableSqliteDrivers()) {
     return {
       open: async (bound = 1e9) => {
         const cache = openOne(folder, {
-          ...{ bound, logger: silentLogger, driver, now: () => nowMs, onDamage: () => damages++ }
+          ...{ bound, logger: silentLog, driver, now: () => nowMs, onDamage: () => damages++ }
         })
         opened.push(cache)
         return cache
@@ -61,7 +62,7 @@ describe('a deep history cache', () => {
     const folder = makeFolder()
     writeFileSync(join(folder, 'evm-1.deep.sqlite'), 'something else entirely '.repeat(200))
     const warnings: string[] = []
-    const logger: Logger = { ...silentLogger, warn: message => warnings.push(message) }
+    const logger: CacheLog = { ...silentLog, warn: message => warnings.push(message) }
     const cache = openOne(folder, { bound: 1e9, logger })
     opened.push(cache)
     await cache.save(who, anchor, { from: 0, below: 10, candidates: [] })
@@ -74,7 +75,7 @@ describe('a deep history cache', () => {
     let nowMs = 0
     const cache = openOne(folder, {
       bound: 1,
-      logger: silentLogger,
+      logger: silentLog,
       now: () => nowMs++
     })
     opened.push(cache)

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../.config/patience.ts'
-import { type Logger, silentLogger } from '../../server/src/platform/logger.ts'
 import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import { failingDriver } from '../test/failingDriver.ts'
+import { silentLog } from '../test/recordLog.ts'
+import type { CacheLog } from './caches/CacheLog.ts'
 import { describeMetadataCache } from './caches/metadataCache.contract.ts'
 import type { MetadataCache } from './model/metadata.ts'
 import { openMetadataCache } from './openCaches.ts'
@@ -36,7 +37,7 @@ function describeDriver(driver: SqliteDriver): void {
           { kind: 'sqlite', folder },
           {
             bounds,
-            logger: silentLogger,
+            logger: silentLog,
             driver,
             now: () => nowMs,
             onDamage: () => damages++
@@ -69,7 +70,7 @@ describe('a metadata cache in trouble', () => {
 
   function open(folder: string, options: { driver?: SqliteDriver; now?: () => number } = {}) {
     const warnings: string[] = []
-    const logger: Logger = { ...silentLogger, warn: message => warnings.push(message) }
+    const logger: CacheLog = { ...silentLog, warn: message => warnings.push(message) }
     const cache = openMetadataCache({ kind: 'sqlite', folder }, { bounds, logger, ...options })
     opened.push(cache)
     return { cache, warnings }
@@ -134,7 +135,7 @@ describe('a metadata cache in trouble', () => {
     await cache.close()
     const lowered = openMetadataCache(
       { kind: 'sqlite', folder },
-      { bounds: { content: 1, url: 1 }, logger: silentLogger }
+      { bounds: { content: 1, url: 1 }, logger: silentLog }
     )
     opened.push(lowered)
     lowered.saveDocument('url', 'another', document)

@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib'
-import { chunk } from '../../../server/src/platform/concurrency/permits.ts'
 import type { DeepGap, DeepHistoryCache, DeepStretch } from '../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../model/evm.ts'
 import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
@@ -132,7 +131,8 @@ export function createDeepHistoryCache(
     returned: keyof Row & string
   ): Steps<readonly Row[]> {
     const inserted: Row[] = []
-    for (const some of chunk(rows, database.maxRows)) {
+    for (let from = 0; from < rows.length; from += database.maxRows) {
+      const some = rows.slice(from, from + database.maxRows)
       let n = 0
       const tuples = some.map(values => `(${values.map(() => `$${++n}`).join(', ')})`)
       const text = `INSERT INTO ${table} VALUES ${tuples.join(', ')} ON CONFLICT DO NOTHING RETURNING ${returned}`

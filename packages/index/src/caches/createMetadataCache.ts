@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
-import { chunk } from '../../../server/src/platform/concurrency/permits.ts'
-import type { Logger } from '../../../server/src/platform/logger.ts'
 import type { MetadataCache, MetadataKind, MetadataRecord } from '../model/metadata.ts'
 import { StoreUnavailableError } from '../platform/errors.ts'
 import { sumOfRow } from '../shared/rowSums.ts'
+import type { CacheLog } from './CacheLog.ts'
 import { ask, type CacheDatabase, type Steps } from './cacheDatabase.ts'
 import { type MetadataChange, PendingChanges, type PendingEntry } from './pendingChanges.ts'
 
 export interface MetadataCacheOptions {
   /** Maximum of bytes of each kind; least recently used documents are removed first. */
   readonly bounds: Readonly<Record<MetadataKind, number>>
-  readonly logger: Logger
+  readonly logger: CacheLog
   /** What logs call it, and what follows from its trouble. Default: the cache of metadata. */
   readonly words?: CacheWords
   /** Called for each row that differs from its checksum: what it held counts as unknown, and is fetched again. */
@@ -108,8 +107,9 @@ export function createMetadataCache(
   async function readStored(keys: readonly string[]): Promise<ReadonlyMap<string, DocumentRow>> {
     const found = new Map<string, DocumentRow>()
     const byDigest = new Map(keys.map(key => [digestOf(key).toString('hex'), key]))
-    for (const digests of chunk([...byDigest.keys()], database.maxRows)) {
-      if (!mayAsk()) break
+    const all = [...byDigest.keys()]
+    for (let from = 0; from < all.length && mayAsk(); from += database.maxRows) {
+      const digests = all.slice(from, from + database.maxRows)
       const rows = await attempt(() => database.run(selectDocuments(document, digests)))
       for (const row of rows ?? []) {
         const key = byDigest.get(Buffer.from(row.key).toString('hex'))

@@ -2,8 +2,8 @@
 export type ErrorContext = Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>
 
 /**
- * Base of everything the server throws on purpose. Classes differ by what the caller can do about it;
- * `rpc/toWireError` is the one place that turns them into wire codes.
+ * Base of everything that the index and the server throw on purpose. Classes differ by what the caller can do about it; the
+ * server's `rpc/toWireError` is the one place that turns them into wire codes.
  */
 export abstract class ChainDataError extends Error {
   /** The same call may succeed later without any change. */
@@ -24,6 +24,9 @@ export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   return 'code' in error && error.code !== undefined ? String(error.code) : codeOf(error.cause)
 }
+
+/** Codes that say that the process, or the system, has no file descriptor left. */
+export const noDescriptorCodes: readonly unknown[] = ['EMFILE', 'ENFILE']
 
 /** The store refused: wrong chain, newer schema, broken order, disk trouble. */
 export class StoreError extends ChainDataError {

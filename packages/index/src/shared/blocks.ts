@@ -1,4 +1,3 @@
-import { present } from '../../../server/src/platform/present.ts'
 import type { BlockRef } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
 import type { IndexCoverage } from '../port/status.ts'
@@ -40,7 +39,8 @@ function mapCoverage(
   change: (from: number | undefined, belongs: Belongs) => number | undefined
 ): IndexCoverage {
   const names = Object.keys(marks) as (keyof IndexCoverage)[]
-  return present(Object.fromEntries(names.map(name => [name, change(before[name], marks[name])])))
+  const after = names.map(name => [name, change(before[name], marks[name])] as const)
+  return Object.fromEntries(after.filter(([, from]) => from !== undefined))
 }
 
 /**

@@ -1,4 +1,3 @@
-import { present } from '../../../server/src/platform/present.ts'
 import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../model/evm.ts'
 import { describeOtherGenesis } from '../model/otherGenesis.ts'
 import { IndexDamagedError, StoreError } from '../platform/errors.ts'
@@ -154,8 +153,9 @@ export interface ReportColumns
 
 /** The writer's last report; what it left out is absent. */
 export function toWriterReport(row: ReportColumns): WriterReport {
-  const members = Object.entries(reported).map(([member, column]) => [member, row[column] ?? undefined])
-  const report = { beat: row.beat, ...present(Object.fromEntries(members)) }
+  const members = Object.entries(reported).map(([member, column]) => [member, row[column]] as const)
+  const known = members.filter(([, value]) => value !== null && value !== undefined)
+  const report = { beat: row.beat, ...Object.fromEntries(known) }
   // Written by the writer of this port only.
   return { ...report, poolCovered: Boolean(row.pool_covered) } as WriterReport
 }

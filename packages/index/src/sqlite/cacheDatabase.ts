@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
 import { setImmediate as nextLoop } from 'node:timers/promises'
-import { createYielder } from '../../../server/src/platform/concurrency/pause.ts'
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
 import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
 import { cacheStore } from '../shared/format.ts'
@@ -22,6 +21,8 @@ const openBusyMs = 1_000
 /** A cache in memory has no file. */
 const inMemory = ':memory:'
 const checkEveryMs = 1_000
+/** Time until other work runs. */
+const sliceMs = 5
 /** Texts of statements differ in their number of rows. */
 const maxPrepared = 100
 
@@ -46,7 +47,7 @@ export function openCacheDatabase(
     throw error
   }
   const prepared = new Map<string, SqliteStatement<object>>()
-  const checkYield = createYielder()
+  let breathedMs = performance.now()
   let isOpen = true
 
   function execute({ text, values }: Statement): readonly object[] {
@@ -56,6 +57,13 @@ export function openCacheDatabase(
     if (/^\s*SELECT|\bRETURNING\b/.test(text)) return statement.all(values)
     statement.run(values)
     return []
+  }
+
+  /** Lets other work run once reads have taken some milliseconds. */
+  async function breathe(): Promise<void> {
+    if (performance.now() - breathedMs < sliceMs) return
+    await nextLoop()
+    breathedMs = performance.now()
   }
 
   function execAll<T>(steps: Steps<T>): T {
@@ -94,7 +102,7 @@ export function openCacheDatabase(
     maxRows: 16,
     skipLocked: '',
     async run(steps) {
-      await checkYield()
+      await breathe()
       return passing(() => execAll(steps))
     },
     async transaction(_lock, steps) {

@@ -1,6 +1,11 @@
 import { closeSync, openSync } from 'node:fs'
-import { lacksDescriptors } from '../../../server/src/platform/describeCause.ts'
-import { IndexDamagedError, StoreError, StoreUnavailableError } from '../platform/errors.ts'
+import {
+  codeOf,
+  IndexDamagedError,
+  noDescriptorCodes,
+  StoreError,
+  StoreUnavailableError
+} from '../platform/errors.ts'
 
 /** Value of a parameter or a column. Integers are safe ones; anything wider is stored as bytes. */
 export type SqlValue = number | string | Uint8Array | null
@@ -71,7 +76,8 @@ function descriptorProblem(): string | undefined {
     closeSync(openSync(process.execPath, 'r'))
     return undefined
   } catch (error) {
-    return lacksDescriptors(error) ? (error as NodeJS.ErrnoException).code : undefined
+    const code = codeOf(error)
+    return noDescriptorCodes.includes(code) ? code : undefined
   }
 }
 

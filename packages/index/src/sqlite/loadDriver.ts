@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import packageFile from '@chain-data/server/package.json' with { type: 'json' }
+import packageFile from '@chain-data/index/package.json' with { type: 'json' }
 import { StoreError } from '../platform/errors.ts'
 import {
   type SqliteConnection,

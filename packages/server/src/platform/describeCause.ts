@@ -1,10 +1,14 @@
-import { ChainDataError, StoreError, StoreLostError, StoreUnavailableError } from '@chain-data/index'
+import {
+  ChainDataError,
+  noDescriptorCodes,
+  StoreError,
+  StoreLostError,
+  StoreUnavailableError
+} from '@chain-data/index'
 import { ConfigError, NodeContradictionError, NodeRpcError, NodeUnavailableError } from './errors.ts'
 
 /** Codes of the system, of SQLite and of PostgreSQL that say that a disk or its quota is full. */
 const fullDiskCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', 13, '53100']
-/** Codes that say that the process, or the system, has no file descriptor left. */
-const noDescriptorCodes: readonly unknown[] = ['EMFILE', 'ENFILE']
 const maxCauses = 8
 
 /**
