@@ -1,4 +1,4 @@
-/** Names files, exports and dependencies that nothing uses, and sources of the server that only tests use. */
+/** Names files, exports and dependencies that nothing uses, and sources of server and index that only tests use. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -30,6 +30,12 @@ function findUnused(...more: readonly string[]): string[] {
   )
 }
 
-const found = new Set([...findUnused(), ...findUnused('--production', '--workspace', 'packages/server')])
+const inProduction = ['packages/index', 'packages/server'].flatMap(name => ['--workspace', name])
+// Entries of the package for tests.
+const isForTests = (name: string) => name.startsWith('packages/index/test/')
+const found = new Set([
+  ...findUnused(),
+  ...findUnused('--production', ...inProduction).filter(name => !isForTests(name))
+])
 for (const name of [...found].sort()) process.stdout.write(`nothing uses ${name}, or tests only\n`)
 process.exitCode = found.size === 0 ? 0 : 1

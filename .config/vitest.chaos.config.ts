@@ -6,7 +6,7 @@ const include = [
   'packages/server/test/{chaos,processes,simulation,simulator}/**/*.test.ts',
   'packages/server/test/live/plans.test.ts',
   'packages/server/test/deepHistory/**/*.test.ts',
-  'packages/server/src/index/{sqlite,postgres}/store.test.ts'
+  'packages/index/src/{sqlite,postgres}/store.test.ts'
 ]
 
 export default defineConfig({

@@ -10,7 +10,7 @@ if (!isThere) {
 }
 /** The contract of every store, the suite of kills, and what only Citus does. */
 const include = [
-  'packages/server/src/index/postgres/{store,openWriter}.test.ts',
+  'packages/index/src/postgres/{store,openWriter}.test.ts',
   'packages/server/test/chaos/kills.test.ts',
   'packages/server/test/citus/*.test.ts'
 ]

@@ -10,7 +10,15 @@ export default defineConfig({
     'indexer/decoderThread': 'src/server/indexer/decoderThread.ts'
   },
   format: ['esm'],
-  dts: { entry: { index: 'src/index.ts' } },
+  // The index is published as a part of the server. By its path its types count as the server's own.
+  dts: {
+    entry: { index: 'src/index.ts' },
+    compilerOptions: { paths: { '@chain-data/index': ['../index/src/index.ts'] } }
+  },
+  noExternal: ['@chain-data/index'],
+  esbuildOptions: options => {
+    options.conditions = ['@chain-data/source']
+  },
   target: 'node20',
   clean: true
 })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
-const source = join(root, 'packages/server/src')
+const sources = ['packages/index/src', 'packages/server/src']
 
 /**
  * What biome, with the project's own configuration, says to sources that do not exist.
@@ -43,9 +43,12 @@ async function refusedOf(sources: ReadonlyMap<string, string>): Promise<Readonly
   }
 }
 
-const places = ['server/metadata', 'server/metadata/deeper', 'evm/blocks', 'solana', 'server/methods'].map(
-  folder => `packages/server/src/${folder}`
-)
+const places = [
+  ...['server/metadata', 'server/metadata/deeper', 'evm/blocks', 'solana', 'server/methods'].map(
+    folder => `packages/server/src/${folder}`
+  ),
+  'packages/index/src/shared'
+]
 
 const waysOut = [
   "export const a = (url: string) => fetch(url)",
@@ -105,14 +108,14 @@ test('what contacts nobody, tests and the free files pass the lint', async () =>
   expect([...(await refusedOf(sources))]).toEqual(['packages/server/src/server/metadata/refused.ts'])
 })
 
-/** Files that may open connections, with what they may use for it: the table of docs/architecture.md. */
+/** Files that may open connections, as paths below the root, with what they may use for it: the table of docs/architecture.md. */
 function readContacts(): Map<string, string[]> {
   const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
   const [, section = ''] = page.split(/^## Who may contact whom$/m)
   const rows = section.split(/^## /m, 1)[0]!.matchAll(/^\| `(.+?)` \|.*\| (.+) \|$/gm)
   return new Map(
     [...rows].map(([, file = '', uses = '']) => [
-      file,
+      file.startsWith('packages/') ? file : `packages/server/src/${file}`,
       [...uses.matchAll(/`(.+?)`/g)].map(([, use = '']) => use)
     ])
   )
@@ -125,23 +128,25 @@ test('exactly the named files are free of the rule, and each uses what it is fre
   const contacts = readContacts()
   expect(contacts.size).toBeGreaterThan(5)
   const free = (config.overrides.at(-1)?.includes ?? []).flatMap(expandBraces)
-  expect(free.sort()).toEqual([...contacts.keys()].map(file => `packages/server/src/${file}`).sort())
+  expect(free.sort()).toEqual([...contacts.keys()].sort())
   const networkUse =
     /'((?:node:)?(?:net|tls|https?|http2|dgram|dns(?:\/promises)?)|ws|pg|@solana\/web3\.js)'|\b(fetch)\(/g
   for (const [file, expected] of contacts) {
-    const code = readFileSync(join(source, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    const code = readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
     const uses = [...code.matchAll(networkUse)].map(([, module, global]) => module ?? global ?? '')
     expect([...new Set(uses)].sort(), file).toEqual([...expected].sort())
   }
 })
 
 test('nothing is loaded by a way that the lint does not see, and no file excuses itself', () => {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
-    file => file.endsWith('.ts') && !/\.test\.ts$|(^|\/)test\//.test(file)
-  )
+  const files = sources
+    .flatMap(folder =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => `${folder}/${file}`)
+    )
+    .filter(file => file.endsWith('.ts') && !/\.test\.ts$|\/test\//.test(file))
   expect(files.length).toBeGreaterThan(100)
   const found = files.flatMap(file => {
-    const code = readFileSync(join(source, file), 'utf8')
+    const code = readFileSync(join(root, file), 'utf8')
     const loads = [...code.matchAll(/(getBuiltinModule|createRequire|process\.binding)\(.*/g)].map(
       ([text]) => text
     )
@@ -149,8 +154,8 @@ test('nothing is loaded by a way that the lint does not see, and no file excuses
     return [...loads, ...excuses].map(text => `${file}: ${text}`)
   })
   expect(found.sort()).toEqual([
-    "index/sqlite/loadDriver.ts: createRequire(import.meta.url)('libsql')",
-    "index/sqlite/loadDriver.ts: getBuiltinModule('node:sqlite')"
+    "packages/index/src/sqlite/loadDriver.ts: createRequire(import.meta.url)('libsql')",
+    "packages/index/src/sqlite/loadDriver.ts: getBuiltinModule('node:sqlite')"
   ])
 })
 
