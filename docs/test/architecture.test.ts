@@ -32,6 +32,7 @@ describe('docs/architecture.md', () => {
     ['packages/server/src/ledger/open.ts', 'packages/server/src/ledger/'],
     ['packages/server/src/evm/gas/read.ts', 'packages/server/src/evm/gas/'],
     ['packages/server/src/server/queue/open.ts', 'packages/server/src/server/queue/'],
+    ['packages/index/src/mysql/open.ts', 'packages/index/src/mysql/'],
     ['packages/client/src/vue/index.ts', 'packages/client/src/vue/'],
     ['packages/wallet/src/index.ts', 'packages/wallet/'],
     ['tools/tidy.ts', 'tools/']
@@ -43,6 +44,7 @@ describe('docs/architecture.md', () => {
     'packages/server/src/server/indexer/',
     'packages/server/src/evm/blocks/traces/',
     'packages/server/src/server/live/',
+    'packages/index/src/shared/',
     'packages/devnet/src/evm/story/',
     'packages/conformance/src/report/',
     'packages/client/src/native.ts',

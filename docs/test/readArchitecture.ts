@@ -13,8 +13,10 @@ function cellsBelow(page: string, heading: RegExp): string[][] {
   )
 }
 
+type Rows = { readonly base: string; readonly cell: string }[]
+
 /** The paths in a list of modules. A cell that begins with `…` is about what lies in the module before. */
-function pathsIn(rows: readonly { readonly base: string; readonly cell: string }[]): string[] {
+function pathsIn(rows: Rows): string[] {
   let parent = ''
   return rows.flatMap(({ base, cell }) => {
     const isInside = cell.startsWith('…')
@@ -27,17 +29,19 @@ function pathsIn(rows: readonly { readonly base: string; readonly cell: string }
 /** Folders and files that the page's tables are about, as paths of the repository. */
 function readTables(page: string): string[] {
   const top = cellsBelow(page, /^# Architecture$/m).map(([cell = '']) => ({ base: '', cell }))
-  const server = cellsBelow(page, /^## Modules of the server$/m).map(([cell = '']) => ({
-    base: 'packages/server/src/',
-    cell
-  }))
+  const [server, index] = (['server', 'index'] as const).map(name =>
+    cellsBelow(page, new RegExp(`^## Modules of the ${name}$`, 'm')).map(([cell = '']) => ({
+      base: `packages/${name}/src/`,
+      cell
+    }))
+  ) as [Rows, Rows]
   let base = ''
   const others = cellsBelow(page, /^## Modules of the other packages$/m).map(([owner = '', cell = '']) => {
     const [folder] = inCode(owner)
     if (folder !== undefined) base = `${folder}src/`
     return { base, cell }
   })
-  return [top, server, others].flatMap(pathsIn)
+  return [top, server, index, others].flatMap(pathsIn)
 }
 
 /** Folders in a folder, as paths that end in a slash. */

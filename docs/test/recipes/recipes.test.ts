@@ -6,7 +6,7 @@ const generated = 'packages/protocol/src/generated'
 
 const storeAndShow = `
 import { normalizeTransaction } from './packages/server/src/evm/blocks/normalize.ts'
-import { decodePending, encodePending } from './packages/server/src/index/record/record.ts'
+import { decodePending, encodePending } from './packages/index/src/record/record.ts'
 import { toTransactionRecord } from './packages/server/src/server/methods/createRecordWriter.ts'
 
 const raw = {
@@ -63,7 +63,7 @@ describe('the recipe for', () => {
       `${generated}/resultValidators.gen.ts`,
       `${generated}/types.gen.ts`
     ])
-    const table = 'packages/server/src/model/transactionFields.ts'
+    const table = 'packages/index/src/model/transactionFields.ts'
     const data = "  { name: 'data', in: 'both', flag: 0, codec: 'data', json: 'hex' },\n"
     const row = "  { name: 'yParity', in: 'both', flag: 2048, codec: 'count', json: 'number' },\n"
     await copy.edit(table, data, row + data)

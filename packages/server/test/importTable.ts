@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 
 const page = new URL('../../../docs/architecture.md', import.meta.url)
 
-/** What a module may import besides itself and what everyone may: the table of docs/architecture.md. */
-export function readImportTable(): Readonly<Record<string, readonly string[]>> {
-  const [, section = ''] = readFileSync(page, 'utf8').split(/^## Modules of the server$/m)
+/** What a module of a package may import besides itself and what everyone may: its table of docs/architecture.md. */
+export function readImportTable(name: 'server' | 'index'): Readonly<Record<string, readonly string[]>> {
+  const [, section = ''] = readFileSync(page, 'utf8').split(new RegExp(`^## Modules of the ${name}$`, 'm'))
   const rows = [...section.split(/^## /m, 1)[0]!.matchAll(/^\| (`.+?) \| .* \| (.+) \|$/gm)]
   return Object.fromEntries(
     rows.flatMap(([, modules = '', cell = '']) => {

@@ -30,7 +30,7 @@ export interface MetadataRecord {
 /**
  * Metadata that outlives the process. A cache: it may forget anything at any time, and trouble with it is logged and never
  * thrown, so that no answer fails because of it. Any number of servers may share one. Every engine passes
- * `index/caches/metadataCache.contract.ts`.
+ * `caches/metadataCache.contract.ts`.
  */
 export interface MetadataCache {
   /**

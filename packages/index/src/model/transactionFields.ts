@@ -3,7 +3,7 @@ import type { AccessListEntry, Address, Hash, Hex } from './hex.ts'
 /**
  * Every field of a transaction that is stored, each in one row: its name here and on the wire, its place among the flags of
  * a record, its bytes and its JSON form. Records are written and read by this table, as bytes, as values and as text
- * (`index/record/record.ts`, `server/methods/`), and the types of transactions follow from it. Rows stand in the order of
+ * (`record/record.ts`, and `server/methods/` of the server), and the types of transactions follow from it. Rows stand in the order of
  * the bytes. Stored bytes depend on each row: a row may be added with a new flag, none changed.
  *
  * - `in`: in records of blocks, of the pool, or of both.

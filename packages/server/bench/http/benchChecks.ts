@@ -11,13 +11,13 @@ const mark = '?unchecked'
 
 /** Checks of what is read from the store, by ends of URLs of modules, and what is in their place in the second copy. */
 const replaced: Readonly<Record<string, readonly (readonly [checked: string, unchecked: string])[]>> = {
-  '/index/record/recordSums.ts': [
+  '/index/src/record/recordSums.ts': [
     ['if (at <= start || sumOf(chainId, id, bytes, start, at) !== stored)', 'if (at <= start)']
   ],
-  '/index/shared/rowSums.ts': [['if (row.sum === sumOfRow(chainId, table, row)) return row', 'return row']],
-  '/index/sqlite/countedParts.ts': [['if (sumOfRows(shape, rows) !== sum) {', 'if (rows.count < 0) {']],
-  '/index/sqlite/epochList.ts': [['if (sum !== null && crc32(text) !== sum) {', 'if (text === undefined) {']],
-  '/index/sqlite/linkedRows.ts': [
+  '/index/src/shared/rowSums.ts': [['if (row.sum === sumOfRow(chainId, table, row)) return row', 'return row']],
+  '/index/src/sqlite/countedParts.ts': [['if (sumOfRows(shape, rows) !== sum) {', 'if (rows.count < 0) {']],
+  '/index/src/sqlite/epochList.ts': [['if (sum !== null && crc32(text) !== sum) {', 'if (text === undefined) {']],
+  '/index/src/sqlite/linkedRows.ts': [
     ['if (epoch.proof === proofs.rows) check(', 'if (epoch.proof < 0) check('],
     // Neither are the rows on both sides read.
     ['(?2, ?3) ORDER BY', '(?2, ?3) AND 0 ORDER BY'],

@@ -1,13 +1,23 @@
 import type { Figures } from './limits.ts'
-import { readEntries, readSources, roomOf, type SourceFile } from './readSources.ts'
+import { type PackageName, readEntries, readSources, roomOf, type SourceFile } from './readSources.ts'
 
 /** A file of so many lines is a long one. Nine files in ten stay below. */
 const longFile = 200
 
-/** Measures the source files: lines in all and of each room, files, long files, and files that only one file imports. */
+/**
+ * Measures the source files of the server and of the index: lines in all and of each room, files, long files, and files that
+ * only one file imports.
+ */
 export function measureSizes(): Figures {
-  const files = readSources()
-  const rooms = [...new Set(files.map(({ path }) => roomOf(path)))]
+  const ofIndex = Object.entries(measurePackage('index')).map(([name, value]) => [`index: ${name}`, value])
+  return { ...measurePackage('server'), ...Object.fromEntries(ofIndex) }
+}
+
+function measurePackage(name: PackageName): Figures {
+  const files = readSources(name)
+  // Beside its rooms the index has entries, and files that choose the engine.
+  const roomIn = (path: string) => (name === 'index' && !path.includes('/') ? 'own files' : roomOf(path))
+  const rooms = [...new Set(files.map(({ path }) => roomIn(path)))]
   const long = files.filter(({ lines }) => lines >= longFile).length
   return {
     'all, lines': linesOf(files),
@@ -15,7 +25,7 @@ export function measureSizes(): Figures {
     'all, files with one importer': filesWithOneImporter(files).length,
     [`all, percent of files from ${longFile} lines`]: Math.round((1_000 * long) / files.length) / 10,
     ...Object.fromEntries(
-      rooms.map(room => [`${room}, lines`, linesOf(files.filter(({ path }) => roomOf(path) === room))])
+      rooms.map(room => [`${room}, lines`, linesOf(files.filter(({ path }) => roomIn(path) === room))])
     )
   }
 }

@@ -8,8 +8,8 @@ import type { Figures } from './limits.ts'
 import { type Coverage, type Executed, intersect, startCoverage, subtract } from './startCoverage.ts'
 
 const packages = new URL('../../../', import.meta.url)
-/** The server and the protocol, whose generated validators every request runs through. */
-const counted = ['server/src/', 'protocol/src/'].map(folder => new URL(folder, packages).href)
+/** The server, its index, and the protocol, whose generated validators every request runs through. */
+const counted = ['server/src/', 'index/src/', 'protocol/src/'].map(folder => new URL(folder, packages).href)
 
 /** Accounts that only send and receive the native currency. Each is asked for once by each method. */
 const plainAccounts = ['grace', 'ivan', 'judy']

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { readSources } from './readSources.ts'
+import { type PackageName, readSources } from './readSources.ts'
 
 interface Siblings {
+  readonly package: PackageName
   /** Two folders that do the same for two families. Their files have the same names. */
   readonly folders: readonly [string, string]
   /** Files that only one folder needs, and why. */
@@ -12,7 +13,8 @@ interface Siblings {
 
 const siblings: readonly Siblings[] = [
   {
-    folders: ['index/sqlite', 'index/postgres'],
+    package: 'index',
+    folders: ['sqlite', 'postgres'],
     alone: [
       {
         why: 'SQLite keeps random inserts in the cache by epochs, and merges them',
@@ -67,10 +69,11 @@ const siblings: readonly Siblings[] = [
         files: ['postgres/copyBuffer.ts', 'postgres/literals.ts']
       },
       { why: 'Only a database server has settings to check', files: ['postgres/serverFacts.ts'] }
-    ].map(({ why, files }) => ({ why, files: files.map(file => `index/${file}`) })),
+    ],
     unexplained: 0
   },
   {
+    package: 'server',
     folders: ['nodes/evm', 'nodes/solana'],
     alone: [
       { why: 'Blocks are followed on EVM chains only', files: ['nodes/evm/webSocketHeads.ts'] },
@@ -96,6 +99,7 @@ const siblings: readonly Siblings[] = [
     unexplained: 0
   },
   {
+    package: 'server',
     folders: ['evm/holdings', 'solana/holdings'],
     alone: [
       {
@@ -128,10 +132,9 @@ const siblings: readonly Siblings[] = [
   }
 ]
 
-const sources = readSources()
-const filesIn = (folder: string) => sources.filter(({ path }) => path.startsWith(`${folder}/`))
-
-describe.each(siblings)('$folders', ({ folders: [one, other], alone, unexplained }) => {
+describe.each(siblings)('$folders', ({ package: name, folders: [one, other], alone, unexplained }) => {
+  const sources = readSources(name)
+  const filesIn = (folder: string) => sources.filter(({ path }) => path.startsWith(`${folder}/`))
   const explained = alone.flatMap(({ files }) => files)
   const found = [...without(one, other), ...without(other, one)]
 
@@ -147,18 +150,18 @@ describe.each(siblings)('$folders', ({ folders: [one, other], alone, unexplained
   it('do not import each other', () => {
     expect([...importsOf(one, other), ...importsOf(other, one)]).toEqual([])
   })
+
+  /** Returns the files of a folder that have no namesake in the other. */
+  function without(folder: string, other: string): string[] {
+    const files = filesIn(folder).map(({ path }) => path)
+    const namesakes = filesIn(other).map(({ path }) => path.replace(other, folder))
+    if (files.length === 0 || namesakes.length === 0) throw new Error(`${folder} or ${other} has no files`)
+    return files.filter(path => !namesakes.includes(path))
+  }
+
+  function importsOf(folder: string, other: string): string[] {
+    return filesIn(folder).flatMap(({ path, imports }) =>
+      imports.filter(target => target.startsWith(`${other}/`)).map(target => `${path} -> ${target}`)
+    )
+  }
 })
-
-/** Returns the files of a folder that have no namesake in the other. */
-function without(folder: string, other: string): string[] {
-  const files = filesIn(folder).map(({ path }) => path)
-  const namesakes = filesIn(other).map(({ path }) => path.replace(other, folder))
-  if (files.length === 0 || namesakes.length === 0) throw new Error(`${folder} or ${other} has no files`)
-  return files.filter(path => !namesakes.includes(path))
-}
-
-function importsOf(folder: string, other: string): string[] {
-  return filesIn(folder).flatMap(({ path, imports }) =>
-    imports.filter(target => target.startsWith(`${other}/`)).map(target => `${path} -> ${target}`)
-  )
-}
