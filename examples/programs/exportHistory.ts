@@ -32,7 +32,7 @@ export async function exportHistory(
       if (!isConfirmed(record) || record.blockNumber === undefined || record.blockNumber > finalized) continue
       const { hash, blockNumber, timestamp, from, to = '', value, fees, status } = record
       const time = new Date(timestamp * 1000).toISOString()
-      lines += `${[hash, blockNumber, time, from, to, BigInt(value), BigInt(fees), status === 4].join()}\n`
+      lines += `${[hash, blockNumber, time, from, to, BigInt(value), fees && BigInt(fees), status && status === 4].join()}\n`
       count++
     }
     // The next page is asked for when this one is written.

@@ -52,7 +52,7 @@ async function timeOf(read: () => Promise<unknown>): Promise<number> {
 /** Confirmed records of the document's example, each with a hash of its own. */
 function history(): unknown[] {
   const [example] = examples.svc_getTransactionsByAddress
-  const confirmed = example?.result.filter(({ status }) => status > 2) ?? []
+  const confirmed = example?.result.filter(({ status = 3 }) => status > 2) ?? []
   return Array.from({ length: records }, (_, index) => ({
     ...confirmed[index % confirmed.length],
     hash: `0x${index.toString(16).padStart(64, '0')}`

@@ -64,7 +64,9 @@ export async function resultsAreTyped(client: Client<ChainOptional>): Promise<vo
   for (const record of history) {
     // @ts-expect-error: fees exist on confirmed records only
     record.fees
+    // @ts-expect-error: fees are unknown where the receipt is
     if (!isPending(record)) record.fees.slice()
+    if (!isPending(record)) record.fees?.slice()
     if (!isPending(record)) record.transfers?.[0]?.amount?.slice()
     if (!isPending(record))
       record.internal?.[0]?.kind satisfies 'call' | 'create' | 'selfdestruct' | undefined

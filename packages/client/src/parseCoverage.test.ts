@@ -22,6 +22,19 @@ test('what history from old states lacks is read, and from where on it is known'
   ])
 })
 
+test('blocks with a part unknown are read', () => {
+  expect(parseCoverage('25;from=0;to=30;unknown="7 20-22";deep=none, 1;unknown=""')).toEqual([
+    {
+      ...{ chainId: 25, from: 0, to: 30, deepHistory: 'none' },
+      unknownBlocks: [
+        { from: 7, to: 7 },
+        { from: 20, to: 22 }
+      ]
+    },
+    { chainId: 1, unknownBlocks: [] }
+  ])
+})
+
 test('what a newer host adds is passed over, and so is what is no height', () => {
   expect(parseCoverage('1;from=3;pool;x-new=word;deep=archive;to=-4;internal=a')).toEqual([
     { chainId: 1, from: 3 }

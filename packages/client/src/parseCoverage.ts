@@ -12,6 +12,8 @@ export interface Coverage {
   readonly internalFrom?: number
   /** First block from which on operations, authorities and logs of failed transactions are known; absent: of none. */
   readonly operationsFrom?: number
+  /** Blocks with a receipt, or transactions, that are unknown, so that what happened in them may be missing; absent: none. */
+  readonly unknownBlocks?: readonly { readonly from: number; readonly to: number }[]
   /**
    * What answers for history older than `from`: an index of addresses or the logs of the node (`node`), its old states, or
    * nothing. Absent where nothing is older, or it is not known.
@@ -30,7 +32,7 @@ const names = {
   ...{ transfers: 'transfersFrom', internal: 'internalFrom', operations: 'operationsFrom' },
   'deep-from': 'deepFrom'
 } as const
-const member = /^\d{1,15}(;[a-z*][a-z\d_.*-]*(=([a-z*][\w:/.*-]*|-?\d{1,15}))?)*$/i
+const member = /^\d{1,15}(;[a-z*][a-z\d_.*-]*(=([a-z*][\w:/.*-]*|-?\d{1,15}|"[\d -]*"))?)*$/i
 
 /**
  * Reads the header in which the service says what an answer covers.
@@ -56,6 +58,12 @@ function readMember(text: string): Coverage {
     const [name = '', value = ''] = parameter.split('=')
     if (Object.hasOwn(names, name) && /^\d+$/.test(value)) {
       coverage[names[name as keyof typeof names]] = Number(value)
+    }
+    if (name === 'unknown') {
+      coverage.unknownBlocks = Array.from(value.matchAll(/(\d+)(?:-(\d+))?/g), ([, from, to = from]) => ({
+        from: Number(from),
+        to: Number(to)
+      }))
     }
     if (name === 'deep' && /^(node|state|none)$/.test(value)) coverage.deepHistory = value
     if (name === 'lacks' && value === 'zero-value-receipts') coverage.lacks = value

@@ -62,10 +62,10 @@ describe('the service over the devnet answers what the truth says', () => {
       expect(records.map(({ hash }) => hash)).toEqual(truth.map(({ hash }) => hash))
       for (const [index, sent] of truth.entries()) {
         const record = records[index]!
-        const gasSpent = isConfirmed(record) ? BigInt(record.gasSpent) : undefined
+        const gasSpent = isConfirmed(record) ? BigInt(record.gasSpent!) : undefined
         const { timestamp, ...rest } = expectedRecord(world, sent, sent.gasUsed ?? gasSpent)
         expect(record, sent.label).toEqual({ ...rest, timestamp: timestamp ?? record.timestamp })
-        if (isConfirmed(record)) feesOf.set(sent.hash, { gas: gasSpent!, fees: BigInt(record.fees) })
+        if (isConfirmed(record)) feesOf.set(sent.hash, { gas: gasSpent!, fees: BigInt(record.fees!) })
       }
     }
     // The fees told by the service explain every balance.

@@ -1,4 +1,5 @@
 export { hasLeft } from './caches/createDeepHistoryCache.ts'
+export { type BlockSpan, formatSpans, joinSpans } from './model/blockSpans.ts'
 export type { DeepGap, DeepHistoryCache, DeepRecord } from './model/deepHistory.ts'
 export type {
   AccessListEntry,

@@ -62,7 +62,7 @@ export const arbitraryPendingRecord: fc.Arbitrary<PendingRecord> = fc.record(
   { noNullPrototype: true, requiredKeys: ['hash', 'from', 'value', 'data', 'gasLimit', 'nonce', 'type'] }
 )
 
-/** Fees both as the product that the format leaves out and as anything else. */
+/** Fees both as the product that the format leaves out and as anything else; some without a receipt. */
 export const arbitraryConfirmed: fc.Arbitrary<ConfirmedTransaction> = fc
   .record(
     {
@@ -74,17 +74,31 @@ export const arbitraryConfirmed: fc.Arbitrary<ConfirmedTransaction> = fc
       gasPrice: arbitraryUint256,
       gasSpent: arbitraryUint64,
       feeWei: fc.oneof(fc.constant(undefined), arbitraryUint256),
-      contractAddress: arbitraryAddress
+      contractAddress: arbitraryAddress,
+      isUnknown: fc.nat({ max: 4 })
     },
     {
       noNullPrototype: true,
       requiredKeys: [
         ...(['hash', 'from', 'value', 'data', 'gasLimit', 'nonce', 'type'] as const),
-        ...(['blockNumber', 'index', 'timestampSeconds', 'status', 'gasPrice', 'gasSpent', 'feeWei'] as const)
+        ...([
+          'blockNumber',
+          'index',
+          'timestampSeconds',
+          'status',
+          'gasPrice',
+          'gasSpent',
+          'feeWei',
+          'isUnknown'
+        ] as const)
       ]
     }
   )
-  .map(made => ({ ...made, feeWei: made.feeWei ?? made.gasPrice * made.gasSpent }))
+  .map(({ isUnknown, status, gasPrice, gasSpent, feeWei, contractAddress, ...own }) => {
+    if (isUnknown === 0) return own
+    const whole = { ...own, status, gasPrice, gasSpent, feeWei: feeWei ?? gasPrice * gasSpent }
+    return contractAddress === undefined ? whole : { ...whole, contractAddress }
+  })
 
 /** Ids, and ranges of them, of which many begin at the same id or lie in each other. */
 const arbitraryTokenId = fc.oneof(arbitraryUint256, fc.bigInt({ min: 0n, max: 3n }))

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import type { IndexedBlock } from '../src/model/evm.ts'
+import { encodeBlock } from '../src/record/encodeBlock.ts'
+import { packBlocks } from '../src/record/packBlocks.ts'
 import { buildChain, people } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { readCoverage, withSnapshot } from './readAll.ts'
@@ -67,6 +69,41 @@ export function describeCoverage(open: OpenStore): void {
     expect(await from()).toBe(5)
     await writer.rollbackTo(blocks[4]!.ref)
     expect(await from()).toBeUndefined()
+  })
+
+  test('blocks with a part unknown are named, until they are rolled back', async () => {
+    const { writer, reader } = await start()
+    const blocks = buildChain(plans, { firstNumber: 40 }).map(block =>
+      [42, 43, 46].includes(block.ref.number) ? { ...block, unknown: 'receipts' as const } : block
+    )
+    const unknown = async () => (await readCoverage(reader)).unknown
+    await commitChain(writer, blocks.slice(3, 6))
+    expect(await unknown()).toEqual([{ from: 43, to: 43 }])
+    await writer.prependBlocks(packBlocks(blocks.slice(0, 3).map(encodeBlock)))
+    expect(await unknown()).toEqual([{ from: 42, to: 43 }])
+    await commitChain(writer, blocks.slice(6))
+    expect(await unknown()).toEqual([
+      { from: 42, to: 43 },
+      { from: 46, to: 46 }
+    ])
+    await writer.rollbackTo(blocks[5]!.ref)
+    expect(await unknown()).toEqual([{ from: 42, to: 43 }])
+    await writer.rollbackTo(blocks[2]!.ref)
+    expect(await unknown()).toEqual([{ from: 42, to: 42 }])
+    await writer.rollbackTo(blocks[1]!.ref)
+    expect(await unknown()).toBeUndefined()
+  })
+
+  test('a block that was indexed as a whole is not replaced by one with a part unknown', async () => {
+    const { writer, reader } = await start()
+    const blocks = buildChain(plans)
+    await commitChain(writer, blocks)
+    const [, second] = blocks
+    const replace = (block: IndexedBlock) =>
+      writer.replaceBlock(packBlocks([encodeBlock(block)]), { part: 'record', block: 1 })
+    await expect(replace({ ...second!, unknown: 'receipts' })).rejects.toThrow('indexed as a whole')
+    expect(await replace(second!)).toBe('replaced')
+    expect((await readCoverage(reader)).unknown).toBeUndefined()
   })
 
   test('a rollback keeps what is known of the blocks that stay', async () => {

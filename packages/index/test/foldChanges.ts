@@ -46,7 +46,7 @@ export class FoldedHistories {
     return [...(this.#histories.get(address)?.values() ?? [])].sort((a, b) => {
       if (isPending(a) !== isPending(b)) return isPending(a) ? -1 : 1
       if (isPending(a) || isPending(b)) {
-        return b.status - a.status || Number(b.nonce - a.nonce) || (a.hash < b.hash ? -1 : 1)
+        return (b.status ?? 0) - (a.status ?? 0) || Number(b.nonce - a.nonce) || (a.hash < b.hash ? -1 : 1)
       }
       return b.blockNumber - a.blockNumber || b.index - a.index
     })
@@ -62,7 +62,7 @@ function withPlainBytes(change: AccountChange): AccountChange {
 }
 
 function isPending(transaction: ShownTransaction): transaction is PendingTransaction {
-  return transaction.status < 2
+  return 'firstSeenSeconds' in transaction
 }
 
 /** The history of an account as the store answers it. */

@@ -57,7 +57,7 @@ export const narrow: ConfirmedTransaction = wide
 
 // @ts-expect-error: fees exist on confirmed records only
 record.fees
-export const narrowed: string = isPending(record) ? record.hash : record.fees
+export const narrowed: string | undefined = isPending(record) ? record.hash : record.fees
 
 export const params: MethodParams<'enhancedGetTokensAndNFTs'>[] = [
   ['address'],

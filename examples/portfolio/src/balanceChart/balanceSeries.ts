@@ -89,10 +89,12 @@ export function balanceSeries(
   return { points, openingWei, isWhole, trust: isProven ? 'proven' : 'assumed' }
 }
 
-/** The newest records, down to the first of which payments by contracts are unknown. */
+/** The newest records, down to the first of which payments by contracts, or its receipt, are unknown. */
 function tracedPart(records: readonly ConfirmedTransaction[], internalFrom: number | undefined) {
   if (internalFrom === undefined) return []
-  const end = records.findIndex(record => record.internal === undefined || blockOf(record) < internalFrom)
+  const end = records.findIndex(
+    record => [record.internal, record.status].includes(undefined) || blockOf(record) < internalFrom
+  )
   return end < 0 ? records : records.slice(0, end)
 }
 
@@ -127,7 +129,7 @@ function changeOf(record: ConfirmedTransaction, account: string): bigint {
   const isMe = (address: string | undefined) => address?.toLowerCase() === account.toLowerCase()
   let change = 0n
   // Fees are paid for failed ones too.
-  if (isMe(record.from)) change -= BigInt(record.fees)
+  if (isMe(record.from)) change -= BigInt(record.fees ?? 0)
   if (record.status === 4) return change
   const value = BigInt(record.value)
   if (isMe(record.from)) change -= value

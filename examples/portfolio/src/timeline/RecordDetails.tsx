@@ -63,9 +63,9 @@ export function RecordDetails({
           {record.type} {typeNames[record.type] && `(${typeNames[record.type]})`}
         </Fact>
         <Fact name="Gas">
-          {confirmed && `${shownInteger(BigInt(confirmed.gasSpent))} used of `}
+          {confirmed?.gasSpent !== undefined && `${shownInteger(BigInt(confirmed.gasSpent))} used of `}
           {shownInteger(BigInt(gasLimit))}
-          {confirmed === undefined && ' at most'}
+          {confirmed?.gasSpent === undefined && ' at most'}
         </Fact>
         {record.gasPrice !== undefined && (
           <Fact name="Gas price">

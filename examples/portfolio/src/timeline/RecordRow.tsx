@@ -67,10 +67,11 @@ function WithoutMoves({ deed, currency }: { deed: Deed; currency: Currency }) {
 }
 
 /** How a transaction stands. */
-type RecordState = 'queued' | 'pending' | 'success' | 'failed' | 'gone'
+type RecordState = 'queued' | 'pending' | 'success' | 'failed' | 'unknown' | 'gone'
 
 function stateOf(record: TransactionRecord): RecordState {
   if (!isConfirmed(record)) return record.status === 0 ? 'queued' : 'pending'
+  if (record.status === undefined) return 'unknown'
   return record.status === 3 ? 'success' : 'failed'
 }
 
@@ -83,6 +84,12 @@ const states: Record<RecordState, { word: string; icon: IconName; tone: string; 
     icon: 'cross',
     tone: 'bad',
     title: 'It is in a block, was undone and paid its fee'
+  },
+  unknown: {
+    word: 'Unknown',
+    icon: 'question',
+    tone: 'waiting',
+    title: 'It is in a block, and whether it succeeded is not known'
   },
   gone: {
     word: 'Taken out',

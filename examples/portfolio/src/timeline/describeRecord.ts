@@ -42,7 +42,7 @@ export interface Description {
   readonly counterparty?: string
   /** What moved from or to the account; of a failed transaction, what was meant to. */
   readonly moves: readonly Move[]
-  /** What the account paid for it; absent while pending, and where somebody else did. */
+  /** What the account paid for it; absent while pending, where it is unknown, and where somebody else did. */
   readonly feeWei?: bigint
 }
 
@@ -56,7 +56,9 @@ export function describeRecord(record: TransactionRecord, account: string): Desc
   return {
     ...{ deed, moves },
     ...(counterparty === undefined ? {} : { counterparty }),
-    ...(isConfirmed(record) && same(record.from, account) ? { feeWei: BigInt(record.fees) } : {})
+    ...(isConfirmed(record) && same(record.from, account) && record.fees !== undefined
+      ? { feeWei: BigInt(record.fees) }
+      : {})
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorReason, errors, type MethodName, wireName } from '@chain-data/protocol'
+import { type ErrorReason, errors, isConfirmed, type MethodName, wireName } from '@chain-data/protocol'
 import { errorExamples, examples } from '@chain-data/protocol/examples'
 import { checkFailure, checkResult } from '@chain-data/protocol/validators'
 import type { RequestHandler } from 'msw'
@@ -145,8 +145,8 @@ export function describeHandlers<S extends Server>(server: S, listen: (server: S
         if (result.length === 0) break
         pages.push(result)
         // A page of pending records only has no cursor: the first confirmed one of the history follows.
-        before = result.findLast(record => record.status > 2)?.hash ?? 'none'
-        if (before === 'none') before = history.find(record => record.status > 2)?.hash
+        before = result.findLast(record => isConfirmed(record))?.hash ?? 'none'
+        if (before === 'none') before = history.find(record => isConfirmed(record))?.hash
       }
       const seen = pages.flat().map(record => record.hash)
       expect(new Set(seen).size).toBe(seen.length)
@@ -308,7 +308,7 @@ export function describeHandlers<S extends Server>(server: S, listen: (server: S
     })
 
     test('a fixed history is cut into pages', async () => {
-      const confirmed = history.filter(record => record.status > 2)
+      const confirmed = history.filter(record => isConfirmed(record))
       serve({ methods: { [historyMethod]: confirmed } })
       const params = [address, { limit: 1, before: confirmed[0]!.hash }]
       const { json } = await send({ ...call, method: historyMethod, params })

@@ -1,3 +1,4 @@
+import { isConfirmed } from '@chain-data/protocol'
 import { examples } from '@chain-data/protocol/examples'
 import { InfiniteQueryObserver, QueryClient, QueryObserver, skipToken } from '@tanstack/query-core'
 import { setupServer } from 'msw/node'
@@ -21,7 +22,7 @@ import { startLoopbackServer } from '../support/loopbackServer.ts'
 
 const baseUrl = 'https://rpc.example.com'
 const history = examples.svc_getTransactionsByAddress[0]!.result
-const confirmed = history.filter(record => record.status > 2)
+const confirmed = history.filter(record => isConfirmed(record))
 const hashOf = (index: number) => `0x${index.toString(16).padStart(64, '0')}`
 /** A long history, the newest record first. */
 const longHistory = Array.from({ length: 7 }, (_, index) => ({ ...confirmed[0]!, hash: hashOf(index) }))

@@ -12,9 +12,11 @@ export function emitGuards(document: ServiceDocument): string {
   const guards = union.map(alternative => {
     if (!isReference(alternative)) throw new Error('TransactionRecord must be made of references.')
     const name = nameOf(alternative)
-    const status = resolve<Schema>(document, alternative).properties?.status
-    const values = typeof status === 'object' ? (status.enum ?? []) : []
-    const test = values.map(value => `record.status === ${JSON.stringify(value)}`).join(' || ')
+    const { properties, required } = resolve<Schema>(document, alternative)
+    const status = properties?.status
+    const listed = typeof status === 'object' ? (status.enum ?? []) : []
+    const values = required?.includes('status') ? listed : [...listed, undefined]
+    const test = values.map(value => `record.status === ${value}`).join(' || ')
     const description = typeof status === 'object' ? (status.description ?? '') : ''
     return `${docstring(`Whether the record is a ${name}: ${description}`)}
 export function is${name.replace('Transaction', '')}<Int64 extends number | bigint | string = number>(

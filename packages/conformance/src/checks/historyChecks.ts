@@ -106,13 +106,10 @@ const standardTypes = new Set([0, 1, 2, 3, 4])
 
 function checkFees({ value, exchange }: Reading<readonly TransactionRecord[]>): void {
   for (const record of value.filter(isConfirmed)) {
+    const { hash, gasLimit, gasSpent, gasPrice, fees: paid } = record
     if (!standardTypes.has(record.type)) continue
-    const { hash, gasLimit } = record
-    const [used, price, fees] = [record.gasSpent, record.gasPrice, record.fees].map(BigInt) as [
-      bigint,
-      bigint,
-      bigint
-    ]
+    if (gasSpent === undefined || gasPrice === undefined || paid === undefined) continue
+    const [used, price, fees] = [BigInt(gasSpent), BigInt(gasPrice), BigInt(paid)]
     holds(used <= BigInt(gasLimit), () => `${hash} used more gas than its limit`, exchange)
     holds(fees >= used * price, () => `the fees of ${hash} are less than its gas costs`, exchange)
     const most = record.maxFeePerGas === undefined ? price : BigInt(record.maxFeePerGas)

@@ -7,7 +7,7 @@ import { safeText, shorten } from './safeText.ts'
 const rowLimit = 15
 
 /** Statuses of the wire in words; 2 is reserved. */
-const statusWords: Record<number, string> = { 0: 'queued', 1: 'pending', 3: 'success', 4: 'failed' }
+const statusWords = { 0: 'queued', 1: 'pending', 3: 'success', 4: 'failed' }
 
 /**
  * History as a table, newest first as it came.
@@ -31,7 +31,7 @@ export function transactionsTable(
       const fees = 'fees' in transaction ? transaction.fees : undefined
       return [
         new Date(transaction.timestamp * 1000).toISOString().slice(0, 19).replace('T', ' '),
-        statusWords[transaction.status] ?? String(transaction.status),
+        transaction.status === undefined ? 'unknown' : statusWords[transaction.status],
         transaction.type,
         sent && received ? 'self' : sent ? 'out' : received ? 'in' : 'token',
         other === undefined ? 'new contract' : shorten(other),

@@ -1,4 +1,4 @@
-import type { EvmHoldings, SyncStatus, TransactionRecord } from '@chain-data/client'
+import { type EvmHoldings, isPending, type SyncStatus, type TransactionRecord } from '@chain-data/client'
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
@@ -56,7 +56,7 @@ const holdings = async (address: string, ...rest: unknown[]) => {
 }
 
 /** The members a record has, by the table of the contract alone: status, type and the kind of target decide. */
-function membersOf({ status, type, to }: TransactionRecord): string[] {
+function membersOf({ status = 3, type, to }: TransactionRecord): string[] {
   const confirmed = status >= 3
   return [
     ...['hash', 'from', 'value', 'data', 'gasLimit', 'nonce', 'type', 'status', 'timestamp'],
@@ -82,7 +82,7 @@ describe('svc_getTransactionsByAddress', () => {
       for (const record of records) {
         expect(Object.keys(record).sort(), record.hash).toEqual(membersOf(record))
         seen.add(`status ${record.status}`).add(`type ${record.type}`)
-        if (record.status >= 3) continue
+        if (!isPending(record)) continue
         expect(record.timestamp).toBeGreaterThanOrEqual(seeing.fromSeconds)
         expect(record.timestamp).toBeLessThanOrEqual(seeing.toSeconds)
       }
@@ -138,12 +138,12 @@ describe('svc_getTransactionsByAddress', () => {
   test.each([1, 2, 3, 7, 25, 1000])('in pages of %i, joined, is the whole history', async limit => {
     for (const address of addresses) {
       const whole = await history(address)
-      const waiting = whole.filter(({ status }) => status < 3).length
+      const waiting = whole.filter(record => isPending(record)).length
       const joined = await history(address, { limit })
       expect(joined).toStrictEqual(whole.slice(0, limit))
       // A page of nothing but waiting ones names no place to go on from: any confirmed record does.
       if (limit <= waiting) joined.push(...whole.slice(limit, waiting + 1))
-      for (let last = joined.at(-1); last !== undefined && last.status >= 3; ) {
+      for (let last = joined.at(-1); last !== undefined && !isPending(last); ) {
         const page = await history(address, { limit, before: last.hash })
         const byClient = await road.client.getTransactionsByAddress({
           ...{ chainId, address, limit, before: last.hash }
@@ -160,8 +160,9 @@ describe('svc_getTransactionsByAddress', () => {
   test('goes on after any confirmed record, with or without a limit, the hash in any case', async () => {
     const address = evmAccount(evm.world, 'bob').address
     const whole = await history(address)
-    for (const [index, { hash, status }] of whole.entries()) {
-      if (status < 3) continue
+    for (const [index, record] of whole.entries()) {
+      if (isPending(record)) continue
+      const { hash } = record
       const before = `0x${hash.slice(2).toUpperCase()}`
       expect(await history(address, { before })).toStrictEqual(whole.slice(index + 1))
       expect(await history(address, { before, limit: 2 })).toStrictEqual(whole.slice(index + 1, index + 3))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { RpcError, type SolanaHoldings, type TransactionRecord } from '@chain-data/client'
-import { errors } from '@chain-data/protocol'
+import { errors, isConfirmed } from '@chain-data/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { Refusal, startFaultProxy } from '../../../server/test/support/startFaultProxy.ts'
@@ -172,7 +172,7 @@ describe('a node that goes away later', () => {
       (await succeed(baseUrl, historyCall(alice, page))).result as TransactionRecord[]
     const whole = await historyNow()
     const holdings = (await succeed(baseUrl, holdingsCall(alice))).result
-    const confirmed = whole.filter(({ status }) => status >= 3)
+    const confirmed = whole.filter(record => isConfirmed(record))
     expect(confirmed.length).toBeGreaterThan(20)
 
     await node.stop()
@@ -199,7 +199,7 @@ describe('a node that goes away later', () => {
     const again = await restartNode(port)
     cleanUp.push(() => again.stop())
     const withoutFirstSight = (records: TransactionRecord[]) =>
-      records.map(record => ({ ...record, timestamp: record.status >= 3 ? record.timestamp : undefined }))
+      records.map(record => ({ ...record, timestamp: isConfirmed(record) ? record.timestamp : undefined }))
     await eventually(
       async () => {
         const { text } = await post(`${baseUrl}/evm-chain`, bodyOf(historyCall(alice)))

@@ -1,4 +1,4 @@
-import type { TransactionRecord } from '@chain-data/client'
+import { isPending, type TransactionRecord } from '@chain-data/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type FaultProxy, startFaultProxy } from '../../../server/test/support/startFaultProxy.ts'
 import {
@@ -63,7 +63,7 @@ async function expectTruth(road: Road): Promise<Map<string, number>> {
     expect(records, address).toStrictEqual(
       expectedHistory(evm.driver, address, gas, hash => timestamps.get(hash)!)
     )
-    for (const { status, hash, timestamp } of records) if (status < 3) firstSeen.set(hash, timestamp)
+    for (const record of records) if (isPending(record)) firstSeen.set(record.hash, record.timestamp)
   }
   return firstSeen
 }

@@ -23,7 +23,10 @@ export interface PendingTransaction extends EvmTransaction, PendingFields {
   readonly firstSeenSeconds: number
 }
 
-/** A transaction in a block of the canonical chain, with what its receipt adds. */
+/**
+ * A transaction in a block of the canonical chain, with what its receipt adds. Where the receipt is unknown, all of that is
+ * absent: it has no `status`.
+ */
 export interface ConfirmedTransaction extends EvmTransaction, ConfirmedFields {
   /** Index in the block, from 0. */
   readonly index: number
@@ -145,6 +148,8 @@ export interface IndexedBlock {
   readonly transactions: readonly IndexedTransaction[]
   /** What happened inside its transactions is known; absent: it is not. */
   readonly isTraced?: boolean
+  /** Not known of it: receipts of some of its transactions, or which transactions it has; absent: all is known. */
+  readonly unknown?: 'receipts' | 'transactions' | undefined
   /** It was held against its header, as far as its chain's encoding is known; absent: it was not. */
   readonly hasVerifiedRoots?: boolean
   /**

@@ -10,6 +10,7 @@ import type { AccessListEntry, Address, Hash, Hex } from './hex.ts'
  * - `flag`: the bit that says that the field is there; 0: it always is. 16 and 32 say more (see `failed`, `fee`), and 128 of a
  *   confirmed record says that tokens were transferred.
  * - `codec`: its bytes (`Codecs`). `json`: its form on the wire (`JsonForm`). `wire`: its name there, where it is another.
+ * - `ofReceipt`: only the receipt shows it, so that a record without a receipt lacks it.
  */
 export const transactionFields = [
   { name: 'hash', in: 'both', flag: 0, codec: 'hash', json: 'hex' },
@@ -31,15 +32,23 @@ export const transactionFields = [
   { name: 'data', in: 'both', flag: 0, codec: 'data', json: 'hex' },
   { name: 'timestampSeconds', wire: 'timestamp', in: 'confirmed', flag: 0, codec: 'count', json: 'number' },
   // Effective gas price, wei; in the pool of types 0 and 1 only.
-  { name: 'gasPrice', in: 'confirmed', flag: 0, codec: 'integer', json: 'quantity' },
+  { name: 'gasPrice', in: 'confirmed', flag: 0, codec: 'integer', json: 'quantity', ofReceipt: true },
   { name: 'gasPrice', in: 'pending', flag: 128, codec: 'integer', json: 'quantity' },
-  { name: 'gasSpent', in: 'confirmed', flag: 0, codec: 'integer', json: 'quantity' },
+  { name: 'gasSpent', in: 'confirmed', flag: 0, codec: 'integer', json: 'quantity', ofReceipt: true },
   // gasSpent x gasPrice, plus blob gas and a rollup's L1 fee where the receipt has them. The product alone is not stored.
-  { name: 'feeWei', wire: 'fees', in: 'confirmed', flag: 32, codec: 'fee', json: 'quantity' },
+  {
+    name: 'feeWei',
+    wire: 'fees',
+    in: 'confirmed',
+    flag: 32,
+    codec: 'fee',
+    json: 'quantity',
+    ofReceipt: true
+  },
   // Only for a creation that succeeded.
-  { name: 'contractAddress', in: 'confirmed', flag: 64, codec: 'address', json: 'address' },
+  { name: 'contractAddress', in: 'confirmed', flag: 64, codec: 'address', json: 'address', ofReceipt: true },
   // 3: succeeded; 4: failed. Its flag is all that is stored.
-  { name: 'status', in: 'confirmed', flag: 16, codec: 'failed', json: 'number' },
+  { name: 'status', in: 'confirmed', flag: 16, codec: 'failed', json: 'number', ofReceipt: true },
   // Where it is in the chain, which the key of the record says.
   { name: 'blockNumber', in: 'confirmed', flag: 0, codec: 'position', json: 'number' }
 ] as const satisfies readonly FieldRow[]
@@ -91,13 +100,15 @@ interface FieldRow {
   readonly flag: number
   readonly codec: keyof Codecs
   readonly json: JsonForm
+  readonly ofReceipt?: true
 }
 
 type Row = (typeof transactionFields)[number]
 /** A row without its own types. */
 export type Field = FieldRow & { readonly name: Row['name'] }
 
-type Present = { readonly flag: 0 } | { readonly codec: 'fee' | 'failed' }
+type OfReceipt = { readonly ofReceipt: true }
+type Present = Extract<Exclude<Row, OfReceipt>, { readonly flag: 0 }>
 type FieldsOf<R extends Row> = {
   readonly [F in Extract<R, Present> as F['name']]: Codecs[F['codec']]
 } & { readonly [F in Exclude<R, Present> as F['name']]?: Codecs[F['codec']] }

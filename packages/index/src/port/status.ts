@@ -1,3 +1,4 @@
+import type { BlockSpan } from '../model/blockSpans.ts'
 import type { BlockRef, Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 
@@ -40,13 +41,19 @@ export interface IndexMarks {
  * Heights from which on the index knows more of its blocks than it has to. Each holds up to the head; absent: not even for the
  * newest block.
  */
-export interface IndexCoverage {
+export interface CoverageHeights {
   /** Blocks are traced: internal transfers are in the records, and their parties in the address index. */
   readonly tracedFrom?: number
   /** Rows of the address index were counted when they were written, so that a lost row is noticed. */
   readonly countedFrom?: number
   /** Blocks were held against their headers when they were stored, as far as the encoding of the chain is known. */
   readonly rootsFrom?: number
+}
+
+/** What the index knows of its blocks. */
+export interface IndexCoverage extends CoverageHeights {
+  /** Blocks that are stored with a part unknown: a receipt, or their transactions. Ascending; absent: none. */
+  readonly unknown?: readonly BlockSpan[]
 }
 
 /**

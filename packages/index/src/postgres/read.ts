@@ -108,7 +108,7 @@ export function createReadStatements(
       SELECT ${setLocal.join(', ')}; ${settingsOnNode}
       SELECT format, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
-        finalized, degraded_until, transactions, rollbacks, traced_from, tallied_from, roots_from,
+        finalized, degraded_until, transactions, rollbacks, traced_from, tallied_from, roots_from, unknown_blocks,
         changes_log, changes_from, changes_to, directory_from, directory_end, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
       FROM (SELECT max(format) AS format FROM ${schema}.store_format) stored
         LEFT JOIN ${schema}.meta ON true

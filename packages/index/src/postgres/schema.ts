@@ -58,6 +58,7 @@ export const indexTables = `
   -- settled: false from a rollback until the index is level with the node again.
   -- traced_from, tallied_from, roots_from: first block from which on up to the head blocks are traced; rows of address_tx were
   -- counted; blocks were held against their headers when they were stored. Absent: not even the newest block.
+  -- unknown_blocks: blocks with a part unknown, as text: 7 10-12.
   -- changes_log, changes_from, changes_to: name of the log of changes, the entry after which changes can be replayed, and the
   -- newest entry.
   -- directory_from, directory_end: the partitions from this block on, up to but not with this one, are listed; absent: none.
@@ -76,6 +77,7 @@ export const indexTables = `
     traced_from bigint,
     tallied_from bigint,
     roots_from bigint,
+    unknown_blocks text,
     changes_log text NOT NULL,
     changes_from bigint NOT NULL,
     changes_to bigint NOT NULL,

@@ -1,3 +1,4 @@
+import { formatSpans } from '../model/blockSpans.ts'
 import type { BlockRef, Hash } from '../model/evm.ts'
 import { type Damage, IndexDamagedError } from '../platform/errors.ts'
 import type { IndexCoverage, WriterReport } from '../port/status.ts'
@@ -402,7 +403,7 @@ function knownStatements({ coverage, checksumPages }: KnownChange): readonly str
 }
 
 function coverageStatement(coverage: IndexCoverage): string {
-  const { tracedFrom, countedFrom, rootsFrom } = coverage
+  const { tracedFrom, countedFrom, rootsFrom, unknown } = coverage
   return `UPDATE meta SET traced_from = ${tracedFrom ?? 'NULL'}, tallied_from = ${countedFrom ?? 'NULL'},
-    roots_from = ${rootsFrom ?? 'NULL'}`
+    roots_from = ${rootsFrom ?? 'NULL'}, unknown_blocks = ${unknown ? `'${formatSpans(unknown)}'` : 'NULL'}`
 }

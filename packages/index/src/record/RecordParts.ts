@@ -5,13 +5,16 @@ import { ByteReader, damaged } from './recordBytes.ts'
  * The stored bytes of one transaction, the same in every engine. Layout:
  *
  *   kind (1), hash (32), flags (varint), the fields of `transactionFields` whose flags are set, in the table's order,
- *   confirmed and traced: [length (varint), token transfers], traced: length (varint), internal transfers,
- *   confirmed and traced: [length (varint), operations], sum (4)
+ *   in blocks: [length (varint), token transfers], where traced: length (varint), internal transfers,
+ *   in blocks: [length (varint), operations], sum (4)
  *
- * A confirmed transaction of a traced block is of the kind `traced`. `transfers.ts` and `operations.ts` describe how details are
- * written, `recordSums.ts` the sum.
+ * A transaction in a block that was traced, and one whose receipt is unknown, are of kinds of their own; the latter lack what
+ * only a receipt shows. `transfers.ts` and `operations.ts` describe how details are written, `recordSums.ts` the sum.
  */
-export const recordKinds = { confirmed: 0x01, traced: 0x02, pending: 0x41 } as const
+export const recordKinds = {
+  ...{ confirmed: 0x01, traced: 0x02, withoutReceipt: 0x03, tracedWithoutReceipt: 0x04 },
+  pending: 0x41
+} as const
 
 export const sumLength = 4
 /** Set in a confirmed record that has token transfers. */
@@ -32,6 +35,8 @@ export interface Layout {
   readonly isPending: boolean
   /** All fields but the hash, which precedes the flags. */
   readonly fields: readonly IndexedField[]
+  /** Indexes in the table of the fields of a confirmed record that this kind lacks. */
+  readonly lacks: readonly number[]
   /** All known flags. Any other bit means damage. */
   readonly flags: number
   /** Internal transfers are known. */
@@ -46,10 +51,14 @@ const others: readonly IndexedField[] = transactionFields
 function layoutOf(kind: number): Layout {
   const isPending = kind === recordKinds.pending
   const form = isPending ? 'pending' : 'confirmed'
-  const fields = others.filter(field => field.in === 'both' || field.in === form)
-  const ofDetails = isPending ? 0 : transfersFlag | operationsFlag
+  const { traced, withoutReceipt, tracedWithoutReceipt } = recordKinds
+  const hasReceipt = kind !== withoutReceipt && kind !== tracedWithoutReceipt
+  const ofForm = others.filter(field => field.in === 'both' || field.in === form)
+  const fields = ofForm.filter(({ ofReceipt }) => hasReceipt || !ofReceipt)
+  const lacks = ofForm.filter(field => !fields.includes(field)).map(({ index }) => index)
+  const ofDetails = isPending || !hasReceipt ? 0 : transfersFlag | operationsFlag
   const flags = fields.reduce((joined, { flag }) => joined | flag, ofDetails)
-  return { isPending, fields, flags, isTraced: kind === recordKinds.traced }
+  return { isPending, fields, lacks, flags, isTraced: kind === traced || kind === tracedWithoutReceipt }
 }
 
 const layouts: ReadonlyMap<number, Layout> = new Map(
@@ -116,6 +125,7 @@ export class RecordParts {
       if (field === undefined) break
       offsets[field.index] = (present & field.flag) === field.flag ? skipField(reader, field.codec) : -1
     }
+    for (const index of layout.lacks) offsets[index] = -1
     this.layout = layout
     this.present = present
     // In entries of the pool these flags are those of fields.

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { arbitraryAddress, arbitraryConfirmed, arbitraryUint256 } from '../../test/arbitraries.ts'
+import {
+  arbitraryAddress,
+  arbitraryConfirmed as arbitraryStored,
+  arbitraryUint256
+} from '../../test/arbitraries.ts'
 import { encodeConfirmed } from '../../test/encodeConfirmed.ts'
 import { decodeRecords } from '../../test/readAll.ts'
 import type { ConfirmedTransaction, InternalTransfer, TokenTransfer, UserOperation } from '../model/evm.ts'
@@ -103,6 +107,9 @@ const arbitraryOperation = (transaction: ConfirmedTransaction): fc.Arbitrary<Use
       { noNullPrototype: true }
     )
     .map(({ payer, ...operation }) => (payer === zero ? operation : { ...operation, paymaster: payer }))
+
+/** Only a receipt shows transfers and operations. */
+const arbitraryConfirmed = arbitraryStored.filter(({ status }) => status !== undefined)
 
 const arbitraryTransaction = fc.oneof(
   arbitraryConfirmed,

@@ -29,6 +29,8 @@ export interface BlockHeader {
   readonly isTraced: boolean
   /** The block was held against its header, as far as the encoding of its chain is known. */
   readonly hasVerifiedRoots: boolean
+  /** A part of it is unknown: receipts, or its transactions. */
+  readonly hasUnknown: boolean
 }
 
 /** One verified block in its stored form. */
@@ -91,6 +93,7 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     transactionCount: count,
     isTraced: block.isTraced ?? false,
     hasVerifiedRoots: block.hasVerifiedRoots ?? false,
+    hasUnknown: block.unknown !== undefined,
     indexes,
     hashes: hashes.finish(),
     records: records.finish(),

@@ -60,7 +60,8 @@ describe('packed blocks', () => {
         expect(headers).toEqual(
           blocks.map(({ ref, parentHash, timestampSeconds, transactions: { length } }) => ({
             ...{ ref, parentHash, timestampSeconds, transactionCount: length, isTraced: false },
-            hasVerifiedRoots: false
+            hasVerifiedRoots: false,
+            hasUnknown: false
           }))
         )
       })

@@ -56,13 +56,14 @@ export function packBlocks(blocks: readonly BlockRows[]): PackedBlocks {
   }
   return {
     headers: blocks.map(
-      ({ ref, parentHash, timestampSeconds, transactionCount, isTraced, hasVerifiedRoots }) => ({
+      ({ ref, parentHash, timestampSeconds, transactionCount, isTraced, hasVerifiedRoots, hasUnknown }) => ({
         ref,
         parentHash,
         timestampSeconds,
         transactionCount,
         isTraced,
-        hasVerifiedRoots
+        hasVerifiedRoots,
+        hasUnknown
       })
     ),
     ids,

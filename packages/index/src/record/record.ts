@@ -44,8 +44,10 @@ export function writeConfirmed(
 ): void {
   const [hasTransfers, hasOperations] = [transfers.length > 0, operations.length > 0]
   const flags = (hasTransfers ? transfersFlag : 0) | (hasOperations ? operationsFlag : 0)
-  const kind = internal === undefined ? recordKinds.confirmed : recordKinds.traced
-  writeFields(writer, kind, transaction, flags)
+  const { confirmed, traced, withoutReceipt, tracedWithoutReceipt } = recordKinds
+  const [untracedKind, tracedKind] =
+    transaction.status === undefined ? [withoutReceipt, tracedWithoutReceipt] : [confirmed, traced]
+  writeFields(writer, internal === undefined ? untracedKind : tracedKind, transaction, flags)
   if (hasTransfers) writer.counted(() => writeTransfers(writer, transaction, transfers))
   if (internal !== undefined) writer.counted(() => writeInternal(writer, transaction, internal))
   if (hasOperations) writer.counted(() => writeOperations(writer, transaction, operations))

@@ -204,6 +204,7 @@ export class IndexWriter implements StoreWriter {
           { blockNumber: header.ref.number }
         )
       }
+      await this.#requireNamed(header)
       const rows = await this.#toStored(block)
       await this.#write(() => this.#engine.replace(rows, damage))
       this.#head = undefined
@@ -434,6 +435,16 @@ export class IndexWriter implements StoreWriter {
     const after = await this.#soundBlock(number + 1)
     if (after === undefined) return 'replaced'
     return (await this.#engine.parentHash(number + 1)) === hash ? 'replaced' : 'other'
+  }
+
+  /** @throws {StoreError} a part of a block is unknown, and was known when the block was indexed. */
+  async #requireNamed({ ref: { number }, hasUnknown }: BlockHeader): Promise<void> {
+    const { unknown = [] } = (await this.#engine.meta()).coverage
+    if (!hasUnknown || unknown.some(({ from, to }) => from <= number && number <= to)) return
+    throw new StoreError(
+      `block ${number} was indexed as a whole; expected it so in the block that replaces it`,
+      { blockNumber: number }
+    )
   }
 
   async #coversTraces(number: number): Promise<boolean> {

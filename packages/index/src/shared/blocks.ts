@@ -1,6 +1,7 @@
+import { type BlockSpan, joinSpans } from '../model/blockSpans.ts'
 import type { BlockRef } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
-import type { IndexCoverage } from '../port/status.ts'
+import type { CoverageHeights, IndexCoverage } from '../port/status.ts'
 import type { BlockHeader } from '../record/encodeBlock.ts'
 
 /**
@@ -27,7 +28,7 @@ function checkParent({ ref, parentHash }: BlockHeader, parent: BlockRef): void {
 /** Reports whether a height of the coverage holds for a block. */
 type Belongs = (block: BlockHeader) => boolean
 
-const marks: Readonly<Record<keyof IndexCoverage, Belongs>> = {
+const marks: Readonly<Record<keyof CoverageHeights, Belongs>> = {
   countedFrom: () => true,
   tracedFrom: ({ isTraced }) => isTraced,
   rootsFrom: ({ hasVerifiedRoots }) => hasVerifiedRoots
@@ -36,11 +37,20 @@ const marks: Readonly<Record<keyof IndexCoverage, Belongs>> = {
 /** Computes each height of a coverage from that before. */
 function mapCoverage(
   before: IndexCoverage,
+  unknown: readonly BlockSpan[],
   change: (from: number | undefined, belongs: Belongs) => number | undefined
 ): IndexCoverage {
-  const names = Object.keys(marks) as (keyof IndexCoverage)[]
+  const names = Object.keys(marks) as (keyof CoverageHeights)[]
   const after = names.map(name => [name, change(before[name], marks[name])] as const)
-  return Object.fromEntries(after.filter(([, from]) => from !== undefined))
+  const heights = Object.fromEntries(after.filter(([, from]) => from !== undefined))
+  return { ...heights, ...(unknown.length > 0 && { unknown }) }
+}
+
+function unknownWith({ unknown = [] }: IndexCoverage, added: readonly BlockHeader[]): readonly BlockSpan[] {
+  const spans = added
+    .filter(({ hasUnknown }) => hasUnknown)
+    .map(({ ref: { number } }) => ({ from: number, to: number }))
+  return spans.length === 0 ? unknown : joinSpans([...unknown, ...spans])
 }
 
 /**
@@ -48,7 +58,7 @@ function mapCoverage(
  * head; the next one that does begins another.
  */
 export function coverageWith(before: IndexCoverage, appended: readonly BlockHeader[]): IndexCoverage {
-  return mapCoverage(before, (from, belongs) => {
+  return mapCoverage(before, unknownWith(before, appended), (from, belongs) => {
     const last = appended.findLastIndex(block => !belongs(block))
     return last < 0 ? (from ?? appended[0]?.ref.number) : appended[last + 1]?.ref.number
   })
@@ -60,7 +70,7 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  */
 export function coverageWithOlder(before: IndexCoverage, older: readonly BlockHeader[]): IndexCoverage {
   const last = older.at(-1)?.ref.number
-  return mapCoverage(before, (from, belongs) => {
+  return mapCoverage(before, unknownWith(before, older), (from, belongs) => {
     if (last === undefined || from !== last + 1) return from
     return older[older.findLastIndex(block => !belongs(block)) + 1]?.ref.number ?? from
   })
@@ -71,7 +81,9 @@ export function coverageWithOlder(before: IndexCoverage, older: readonly BlockHe
  * the next appended block.
  */
 export function coverageUpTo(before: IndexCoverage, ancestor: number): IndexCoverage {
-  return mapCoverage(before, from => (from !== undefined && from <= ancestor ? from : undefined))
+  const kept = (before.unknown ?? []).filter(({ from }) => from <= ancestor)
+  const unknown = kept.map(({ from, to }) => ({ from, to: Math.min(to, ancestor) }))
+  return mapCoverage(before, unknown, from => (from !== undefined && from <= ancestor ? from : undefined))
 }
 
 /** Number of blocks that keep undo data. */

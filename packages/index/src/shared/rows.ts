@@ -1,7 +1,15 @@
+import { parseSpans } from '../model/blockSpans.ts'
 import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../model/evm.ts'
 import { describeOtherGenesis } from '../model/otherGenesis.ts'
 import { IndexDamagedError, StoreError } from '../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexMarks, StoredBlock, WriterReport } from '../port/status.ts'
+import type {
+  ChainIdentity,
+  CoverageHeights,
+  IndexCoverage,
+  IndexMarks,
+  StoredBlock,
+  WriterReport
+} from '../port/status.ts'
 import { entryKind } from '../record/changeEntries.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
@@ -15,11 +23,12 @@ export const coverageColumns = {
   tracedFrom: 'traced_from',
   countedFrom: 'tallied_from',
   rootsFrom: 'roots_from'
-} as const satisfies Required<Record<keyof IndexCoverage, string>>
+} as const satisfies Required<Record<keyof CoverageHeights, string>>
 
 /** Row of `meta`. SQLite stores booleans as numbers. */
 export interface MetaColumns
-  extends Readonly<Record<(typeof coverageColumns)[keyof IndexCoverage], number | null>> {
+  extends Readonly<Record<(typeof coverageColumns)[keyof CoverageHeights], number | null>> {
+  readonly unknown_blocks: string | null
   readonly chain_id: number
   readonly genesis_hash: Uint8Array
   readonly indexed_from: number | null
@@ -64,11 +73,14 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
       degraded: row.degraded_until !== null,
       ...(row.finalized !== null && { finalized: row.finalized })
     },
-    coverage: Object.fromEntries(
-      Object.entries(coverageColumns).flatMap(([mark, column]) =>
-        row[column] === null ? [] : [[mark, row[column]]]
-      )
-    ),
+    coverage: {
+      ...Object.fromEntries(
+        Object.entries(coverageColumns).flatMap(([mark, column]) =>
+          row[column] === null ? [] : [[mark, row[column]]]
+        )
+      ),
+      ...(row.unknown_blocks !== null && { unknown: parseSpans(row.unknown_blocks) })
+    },
     rollbacks: row.rollbacks,
     changes: { log: row.changes_log, from: row.changes_from, to: row.changes_to }
   }

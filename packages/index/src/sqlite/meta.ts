@@ -1,3 +1,4 @@
+import { formatSpans } from '../model/blockSpans.ts'
 import type { BlockRef } from '../model/evm.ts'
 import { IndexDamagedError } from '../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, StoredBlock } from '../port/status.ts'
@@ -132,8 +133,8 @@ export function createMarkWriter(connection: SqliteConnection) {
 
   // All rows are proven: the oldest epoch says from which block on.
   const { countedFrom: _, ...stored } = coverageColumns
-  const columns = Object.values(stored).join(', ')
-  const values = Object.keys(stored).map((_, i) => `?${i + 1}`)
+  const columns = [...Object.values(stored), 'unknown_blocks'].join(', ')
+  const values = columns.split(', ').map((_, i) => `?${i + 1}`)
   const setCoverage = connection.prepare(
     `UPDATE meta SET (${columns}) = (${values}) WHERE (${columns}) IS NOT (${values})`
   )
@@ -141,7 +142,8 @@ export function createMarkWriter(connection: SqliteConnection) {
 
   return {
     setCoverage(coverage: IndexCoverage): void {
-      setCoverage.run(Object.keys(stored).map(mark => coverage[mark as keyof typeof stored] ?? null))
+      const heights = Object.keys(stored).map(mark => coverage[mark as keyof typeof stored] ?? null)
+      setCoverage.run([...heights, coverage.unknown ? formatSpans(coverage.unknown) : null])
     },
     /** @param number - of the newest stored block; absent: there is none. */
     setHead(number: number | undefined): void {

@@ -27,6 +27,8 @@ export const indexTables = `
     -- stored. NULL: not even the newest block
     traced_from INTEGER,
     roots_from INTEGER,
+    -- Blocks with a part unknown, as text: 7 10-12
+    unknown_blocks TEXT,
     -- Name of the log of changes, the entry after which changes can be replayed, and the newest entry
     changes_log TEXT NOT NULL,
     changes_from INTEGER NOT NULL,

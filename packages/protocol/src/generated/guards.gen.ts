@@ -11,10 +11,12 @@ export function isPending<Int64 extends number | bigint | string = number>(
 /**
  * Whether the record is a ConfirmedTransaction: 3 success, 4 failed. 2 is reserved. A receipt
  * status of 1 is success and any other number failure. A receipt without status (before Byzantium)
- * counts as 3: nothing in it proves a failure, gas used up to the limit does not either.
+ * counts as 3: nothing in it proves a failure, gas used up to the limit does not either. Absent
+ * only where the receipt is unknown, since it contradicts its block (`unknownBlocks` of
+ * svc_getSyncStatus).
  */
 export function isConfirmed<Int64 extends number | bigint | string = number>(
   record: TransactionRecord<Int64>
 ): record is ConfirmedTransaction<Int64> {
-  return record.status === 3 || record.status === 4
+  return record.status === 3 || record.status === 4 || record.status === undefined
 }

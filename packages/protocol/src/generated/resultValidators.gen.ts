@@ -875,7 +875,7 @@ validatePendingTransaction.errors = vErrors;
 return errors === 0;
 }
 
-const schema_ConfirmedTransaction = {"type":"object","additionalProperties":false,"required":["hash","from","value","data","gasLimit","timestamp","status","type","nonce","gasSpent","gasPrice","fees"],"properties":{"hash":{"$ref":"Hash32"},"from":{"$ref":"EvmAddress"},"to":{"$ref":"EvmAddress"},"value":{"$ref":"HexQuantity"},"data":{"$ref":"HexData"},"gasLimit":{"type":"integer","minimum":0,"maximum":18446744073709552000},"timestamp":{"$ref":"UnixSeconds"},"status":{"type":"integer","enum":[3,4]},"type":{"$ref":"TransactionType"},"nonce":{"type":"integer","minimum":0,"maximum":18446744073709552000},"accessList":{"$ref":"AccessList"},"maxPriorityFeePerGas":{"$ref":"HexQuantity"},"maxFeePerGas":{"$ref":"HexQuantity"},"maxFeePerBlobGas":{"$ref":"HexQuantity"},"blobVersionedHashes":{"type":"array","items":{"$ref":"Hash32"}},"gasSpent":{"$ref":"HexQuantity"},"gasPrice":{"$ref":"HexQuantity"},"fees":{"$ref":"HexQuantity"},"blockNumber":{"$ref":"BlockNumber"},"contractAddress":{"$ref":"EvmAddress"},"transfers":{"type":"array","items":{"$ref":"TokenTransfer"}},"internal":{"type":"array","items":{"$ref":"InternalTransfer"}},"operations":{"type":"array","items":{"$ref":"UserOperation"}}},"allOf":[{"if":{"properties":{"type":{"const":0}}},"then":{"properties":{"accessList":false,"maxFeePerGas":false,"maxPriorityFeePerGas":false}}},{"if":{"properties":{"type":{"const":1}}},"then":{"required":["accessList"],"properties":{"maxFeePerGas":false,"maxPriorityFeePerGas":false}}},{"if":{"properties":{"type":{"enum":[0,1,2,4]}}},"then":{"properties":{"maxFeePerBlobGas":false,"blobVersionedHashes":false}}},{"if":{"properties":{"type":{"enum":[2,3,4]}}},"then":{"required":["accessList","maxFeePerGas","maxPriorityFeePerGas"]}},{"if":{"required":["to"]},"then":{"properties":{"contractAddress":false}}},{"if":{"properties":{"status":{"const":4}}},"then":{"properties":{"contractAddress":false}}}],"$id":"ConfirmedTransaction"};
+const schema_ConfirmedTransaction = {"type":"object","additionalProperties":false,"required":["hash","from","value","data","gasLimit","timestamp","type","nonce"],"properties":{"hash":{"$ref":"Hash32"},"from":{"$ref":"EvmAddress"},"to":{"$ref":"EvmAddress"},"value":{"$ref":"HexQuantity"},"data":{"$ref":"HexData"},"gasLimit":{"type":"integer","minimum":0,"maximum":18446744073709552000},"timestamp":{"$ref":"UnixSeconds"},"status":{"type":"integer","enum":[3,4]},"type":{"$ref":"TransactionType"},"nonce":{"type":"integer","minimum":0,"maximum":18446744073709552000},"accessList":{"$ref":"AccessList"},"maxPriorityFeePerGas":{"$ref":"HexQuantity"},"maxFeePerGas":{"$ref":"HexQuantity"},"maxFeePerBlobGas":{"$ref":"HexQuantity"},"blobVersionedHashes":{"type":"array","items":{"$ref":"Hash32"}},"gasSpent":{"$ref":"HexQuantity"},"gasPrice":{"$ref":"HexQuantity"},"fees":{"$ref":"HexQuantity"},"blockNumber":{"$ref":"BlockNumber"},"contractAddress":{"$ref":"EvmAddress"},"transfers":{"type":"array","items":{"$ref":"TokenTransfer"}},"internal":{"type":"array","items":{"$ref":"InternalTransfer"}},"operations":{"type":"array","items":{"$ref":"UserOperation"}}},"allOf":[{"if":{"required":["status"]},"then":{"required":["gasSpent","gasPrice","fees"]},"else":{"properties":{"gasSpent":false,"gasPrice":false,"fees":false,"contractAddress":false,"transfers":false,"operations":false}}},{"if":{"properties":{"type":{"const":0}}},"then":{"properties":{"accessList":false,"maxFeePerGas":false,"maxPriorityFeePerGas":false}}},{"if":{"properties":{"type":{"const":1}}},"then":{"required":["accessList"],"properties":{"maxFeePerGas":false,"maxPriorityFeePerGas":false}}},{"if":{"properties":{"type":{"enum":[0,1,2,4]}}},"then":{"properties":{"maxFeePerBlobGas":false,"blobVersionedHashes":false}}},{"if":{"properties":{"type":{"enum":[2,3,4]}}},"then":{"required":["accessList","maxFeePerGas","maxPriorityFeePerGas"]}},{"if":{"required":["to"]},"then":{"properties":{"contractAddress":false}}},{"if":{"properties":{"status":{"const":4}}},"then":{"properties":{"contractAddress":false}}}],"$id":"ConfirmedTransaction"};
 
 function validateBlockNumber(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1271,8 +1271,8 @@ const _errs2 = errors;
 let valid1 = true;
 const _errs3 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.type !== undefined){
-if(0 !== data.type){
+let missing0;
+if((data.status === undefined) && (missing0 = "status")){
 const err0 = {};
 if(vErrors === null){
 vErrors = [err0];
@@ -1281,7 +1281,6 @@ else {
 vErrors.push(err0);
 }
 errors++;
-}
 }
 }
 var _valid0 = _errs3 === errors;
@@ -1294,43 +1293,88 @@ else {
 vErrors = null;
 }
 }
+let ifClause0;
 if(_valid0){
+const _errs4 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing1;
+if((((data.gasSpent === undefined) && (missing1 = "gasSpent")) || ((data.gasPrice === undefined) && (missing1 = "gasPrice"))) || ((data.fees === undefined) && (missing1 = "fees"))){
+validateConfirmedTransaction.errors = [{instancePath,keyword:"required",params:{missingProperty: missing1}}];
+return false;
+}
+}
+var _valid0 = _errs4 === errors;
+valid1 = _valid0;
+ifClause0 = "then";
+}
+else {
 const _errs5 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.accessList !== undefined){
-var valid3 = false;
-validateConfirmedTransaction.errors = [{instancePath:instancePath+"/accessList",keyword:"false schema",params:{}}];
+if(data.gasSpent !== undefined){
+var valid2 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/gasSpent",keyword:"false schema",params:{}}];
 return false;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
-if(valid3){
-if(data.maxFeePerGas !== undefined){
-var valid3 = false;
-validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxFeePerGas",keyword:"false schema",params:{}}];
+if(valid2){
+if(data.gasPrice !== undefined){
+var valid2 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/gasPrice",keyword:"false schema",params:{}}];
 return false;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
-if(valid3){
-if(data.maxPriorityFeePerGas !== undefined){
-var valid3 = false;
-validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxPriorityFeePerGas",keyword:"false schema",params:{}}];
+if(valid2){
+if(data.fees !== undefined){
+var valid2 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/fees",keyword:"false schema",params:{}}];
 return false;
 }
 else {
-var valid3 = true;
+var valid2 = true;
+}
+if(valid2){
+if(data.contractAddress !== undefined){
+var valid2 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/contractAddress",keyword:"false schema",params:{}}];
+return false;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data.transfers !== undefined){
+var valid2 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/transfers",keyword:"false schema",params:{}}];
+return false;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data.operations !== undefined){
+var valid2 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/operations",keyword:"false schema",params:{}}];
+return false;
+}
+else {
+var valid2 = true;
+}
+}
+}
 }
 }
 }
 }
 var _valid0 = _errs5 === errors;
 valid1 = _valid0;
+ifClause0 = "else";
 }
 if(!valid1){
-const err1 = {instancePath,keyword:"if",params:{failingKeyword: "then"}};
+const err1 = {instancePath,keyword:"if",params:{failingKeyword: ifClause0}};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1345,11 +1389,11 @@ var valid0 = _errs1 === errors;
 if(valid0){
 const _errs6 = errors;
 const _errs7 = errors;
-let valid4 = true;
+let valid3 = true;
 const _errs8 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.type !== undefined){
-if(1 !== data.type){
+if(0 !== data.type){
 const err2 = {};
 if(vErrors === null){
 vErrors = [err2];
@@ -1374,36 +1418,39 @@ vErrors = null;
 if(_valid1){
 const _errs10 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.accessList === undefined) && (missing0 = "accessList")){
-validateConfirmedTransaction.errors = [{instancePath,keyword:"required",params:{missingProperty: missing0}}];
+if(data.accessList !== undefined){
+var valid5 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/accessList",keyword:"false schema",params:{}}];
 return false;
 }
 else {
+var valid5 = true;
+}
+if(valid5){
 if(data.maxFeePerGas !== undefined){
-var valid6 = false;
+var valid5 = false;
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxFeePerGas",keyword:"false schema",params:{}}];
 return false;
 }
 else {
-var valid6 = true;
+var valid5 = true;
 }
-if(valid6){
+if(valid5){
 if(data.maxPriorityFeePerGas !== undefined){
-var valid6 = false;
+var valid5 = false;
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxPriorityFeePerGas",keyword:"false schema",params:{}}];
 return false;
 }
 else {
-var valid6 = true;
+var valid5 = true;
 }
 }
 }
 }
 var _valid1 = _errs10 === errors;
-valid4 = _valid1;
+valid3 = _valid1;
 }
-if(!valid4){
+if(!valid3){
 const err3 = {instancePath,keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err3];
@@ -1419,12 +1466,11 @@ var valid0 = _errs6 === errors;
 if(valid0){
 const _errs11 = errors;
 const _errs12 = errors;
-let valid7 = true;
+let valid6 = true;
 const _errs13 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.type !== undefined){
-let data7 = data.type;
-if(!((((data7 === 0) || (data7 === 1)) || (data7 === 2)) || (data7 === 4))){
+if(1 !== data.type){
 const err4 = {};
 if(vErrors === null){
 vErrors = [err4];
@@ -1449,29 +1495,36 @@ vErrors = null;
 if(_valid2){
 const _errs15 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.maxFeePerBlobGas !== undefined){
-var valid9 = false;
-validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxFeePerBlobGas",keyword:"false schema",params:{}}];
+let missing2;
+if((data.accessList === undefined) && (missing2 = "accessList")){
+validateConfirmedTransaction.errors = [{instancePath,keyword:"required",params:{missingProperty: missing2}}];
 return false;
 }
 else {
-var valid9 = true;
-}
-if(valid9){
-if(data.blobVersionedHashes !== undefined){
-var valid9 = false;
-validateConfirmedTransaction.errors = [{instancePath:instancePath+"/blobVersionedHashes",keyword:"false schema",params:{}}];
+if(data.maxFeePerGas !== undefined){
+var valid8 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxFeePerGas",keyword:"false schema",params:{}}];
 return false;
 }
 else {
-var valid9 = true;
+var valid8 = true;
+}
+if(valid8){
+if(data.maxPriorityFeePerGas !== undefined){
+var valid8 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxPriorityFeePerGas",keyword:"false schema",params:{}}];
+return false;
+}
+else {
+var valid8 = true;
+}
 }
 }
 }
 var _valid2 = _errs15 === errors;
-valid7 = _valid2;
+valid6 = _valid2;
 }
-if(!valid7){
+if(!valid6){
 const err5 = {instancePath,keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err5];
@@ -1487,12 +1540,12 @@ var valid0 = _errs11 === errors;
 if(valid0){
 const _errs16 = errors;
 const _errs17 = errors;
-let valid10 = true;
+let valid9 = true;
 const _errs18 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.type !== undefined){
-let data10 = data.type;
-if(!(((data10 === 2) || (data10 === 3)) || (data10 === 4))){
+let data13 = data.type;
+if(!((((data13 === 0) || (data13 === 1)) || (data13 === 2)) || (data13 === 4))){
 const err6 = {};
 if(vErrors === null){
 vErrors = [err6];
@@ -1517,16 +1570,29 @@ vErrors = null;
 if(_valid3){
 const _errs20 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing1;
-if((((data.accessList === undefined) && (missing1 = "accessList")) || ((data.maxFeePerGas === undefined) && (missing1 = "maxFeePerGas"))) || ((data.maxPriorityFeePerGas === undefined) && (missing1 = "maxPriorityFeePerGas"))){
-validateConfirmedTransaction.errors = [{instancePath,keyword:"required",params:{missingProperty: missing1}}];
+if(data.maxFeePerBlobGas !== undefined){
+var valid11 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/maxFeePerBlobGas",keyword:"false schema",params:{}}];
 return false;
+}
+else {
+var valid11 = true;
+}
+if(valid11){
+if(data.blobVersionedHashes !== undefined){
+var valid11 = false;
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/blobVersionedHashes",keyword:"false schema",params:{}}];
+return false;
+}
+else {
+var valid11 = true;
+}
 }
 }
 var _valid3 = _errs20 === errors;
-valid10 = _valid3;
+valid9 = _valid3;
 }
-if(!valid10){
+if(!valid9){
 const err7 = {instancePath,keyword:"if",params:{failingKeyword: "then"}};
 if(vErrors === null){
 vErrors = [err7];
@@ -1545,8 +1611,9 @@ const _errs22 = errors;
 let valid12 = true;
 const _errs23 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing2;
-if((data.to === undefined) && (missing2 = "to")){
+if(data.type !== undefined){
+let data16 = data.type;
+if(!(((data16 === 2) || (data16 === 3)) || (data16 === 4))){
 const err8 = {};
 if(vErrors === null){
 vErrors = [err8];
@@ -1555,6 +1622,7 @@ else {
 vErrors.push(err8);
 }
 errors++;
+}
 }
 }
 var _valid4 = _errs23 === errors;
@@ -1568,14 +1636,15 @@ vErrors = null;
 }
 }
 if(_valid4){
-const _errs24 = errors;
+const _errs25 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.contractAddress !== undefined){
-validateConfirmedTransaction.errors = [{instancePath:instancePath+"/contractAddress",keyword:"false schema",params:{}}];
+let missing3;
+if((((data.accessList === undefined) && (missing3 = "accessList")) || ((data.maxFeePerGas === undefined) && (missing3 = "maxFeePerGas"))) || ((data.maxPriorityFeePerGas === undefined) && (missing3 = "maxPriorityFeePerGas"))){
+validateConfirmedTransaction.errors = [{instancePath,keyword:"required",params:{missingProperty: missing3}}];
 return false;
 }
 }
-var _valid4 = _errs24 === errors;
+var _valid4 = _errs25 === errors;
 valid12 = _valid4;
 }
 if(!valid12){
@@ -1592,13 +1661,13 @@ return false;
 }
 var valid0 = _errs21 === errors;
 if(valid0){
-const _errs25 = errors;
 const _errs26 = errors;
-let valid14 = true;
 const _errs27 = errors;
+let valid14 = true;
+const _errs28 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.status !== undefined){
-if(4 !== data.status){
+let missing4;
+if((data.to === undefined) && (missing4 = "to")){
 const err10 = {};
 if(vErrors === null){
 vErrors = [err10];
@@ -1609,12 +1678,11 @@ vErrors.push(err10);
 errors++;
 }
 }
-}
-var _valid5 = _errs27 === errors;
-errors = _errs26;
+var _valid5 = _errs28 === errors;
+errors = _errs27;
 if(vErrors !== null){
-if(_errs26){
-vErrors.length = _errs26;
+if(_errs27){
+vErrors.length = _errs27;
 }
 else {
 vErrors = null;
@@ -1643,7 +1711,61 @@ errors++;
 validateConfirmedTransaction.errors = vErrors;
 return false;
 }
-var valid0 = _errs25 === errors;
+var valid0 = _errs26 === errors;
+if(valid0){
+const _errs30 = errors;
+const _errs31 = errors;
+let valid16 = true;
+const _errs32 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.status !== undefined){
+if(4 !== data.status){
+const err12 = {};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+var _valid6 = _errs32 === errors;
+errors = _errs31;
+if(vErrors !== null){
+if(_errs31){
+vErrors.length = _errs31;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid6){
+const _errs34 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.contractAddress !== undefined){
+validateConfirmedTransaction.errors = [{instancePath:instancePath+"/contractAddress",keyword:"false schema",params:{}}];
+return false;
+}
+}
+var _valid6 = _errs34 === errors;
+valid16 = _valid6;
+}
+if(!valid16){
+const err13 = {instancePath,keyword:"if",params:{failingKeyword: "then"}};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+validateConfirmedTransaction.errors = vErrors;
+return false;
+}
+var valid0 = _errs30 === errors;
+}
 }
 }
 }
@@ -1651,13 +1773,13 @@ var valid0 = _errs25 === errors;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing3;
-if(((((((((((((data.hash === undefined) && (missing3 = "hash")) || ((data.from === undefined) && (missing3 = "from"))) || ((data.value === undefined) && (missing3 = "value"))) || ((data.data === undefined) && (missing3 = "data"))) || ((data.gasLimit === undefined) && (missing3 = "gasLimit"))) || ((data.timestamp === undefined) && (missing3 = "timestamp"))) || ((data.status === undefined) && (missing3 = "status"))) || ((data.type === undefined) && (missing3 = "type"))) || ((data.nonce === undefined) && (missing3 = "nonce"))) || ((data.gasSpent === undefined) && (missing3 = "gasSpent"))) || ((data.gasPrice === undefined) && (missing3 = "gasPrice"))) || ((data.fees === undefined) && (missing3 = "fees"))){
-validateConfirmedTransaction.errors = [{instancePath,keyword:"required",params:{missingProperty: missing3}}];
+let missing5;
+if(((((((((data.hash === undefined) && (missing5 = "hash")) || ((data.from === undefined) && (missing5 = "from"))) || ((data.value === undefined) && (missing5 = "value"))) || ((data.data === undefined) && (missing5 = "data"))) || ((data.gasLimit === undefined) && (missing5 = "gasLimit"))) || ((data.timestamp === undefined) && (missing5 = "timestamp"))) || ((data.type === undefined) && (missing5 = "type"))) || ((data.nonce === undefined) && (missing5 = "nonce"))){
+validateConfirmedTransaction.errors = [{instancePath,keyword:"required",params:{missingProperty: missing5}}];
 return false;
 }
 else {
-const _errs30 = errors;
+const _errs35 = errors;
 for(const key0 in data){
 if(!(func2.call(schema_ConfirmedTransaction.properties, key0))){
 validateConfirmedTransaction.errors = [{instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}}];
@@ -1665,225 +1787,225 @@ return false;
 break;
 }
 }
-if(_errs30 === errors){
+if(_errs35 === errors){
 if(data.hash !== undefined){
-const _errs31 = errors;
+const _errs36 = errors;
 if(!(validateHash32(data.hash, {instancePath:instancePath+"/hash",parentData:data,parentDataProperty:"hash",rootData}))){
 vErrors = vErrors === null ? validateHash32.errors : vErrors.concat(validateHash32.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs31 === errors;
+var valid19 = _errs36 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.from !== undefined){
-const _errs32 = errors;
+const _errs37 = errors;
 if(!(validateEvmAddress(data.from, {instancePath:instancePath+"/from",parentData:data,parentDataProperty:"from",rootData}))){
 vErrors = vErrors === null ? validateEvmAddress.errors : vErrors.concat(validateEvmAddress.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs32 === errors;
+var valid19 = _errs37 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.to !== undefined){
-const _errs33 = errors;
+const _errs38 = errors;
 if(!(validateEvmAddress(data.to, {instancePath:instancePath+"/to",parentData:data,parentDataProperty:"to",rootData}))){
 vErrors = vErrors === null ? validateEvmAddress.errors : vErrors.concat(validateEvmAddress.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs33 === errors;
+var valid19 = _errs38 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.value !== undefined){
-const _errs34 = errors;
+const _errs39 = errors;
 if(!(validateHexQuantity(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
 vErrors = vErrors === null ? validateHexQuantity.errors : vErrors.concat(validateHexQuantity.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs34 === errors;
+var valid19 = _errs39 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.data !== undefined){
-const _errs35 = errors;
+const _errs40 = errors;
 if(!(validateHexData(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData}))){
 vErrors = vErrors === null ? validateHexData.errors : vErrors.concat(validateHexData.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs35 === errors;
+var valid19 = _errs40 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.gasLimit !== undefined){
-let data19 = data.gasLimit;
-const _errs36 = errors;
-if(!((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19)))){
+let data25 = data.gasLimit;
+const _errs41 = errors;
+if(!((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25)))){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/gasLimit",keyword:"type",params:{type: "integer"}}];
 return false;
 }
-if(errors === _errs36){
-if(typeof data19 == "number"){
-if(data19 > 18446744073709552000 || isNaN(data19)){
+if(errors === _errs41){
+if(typeof data25 == "number"){
+if(data25 > 18446744073709552000 || isNaN(data25)){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/gasLimit",keyword:"maximum",params:{comparison: "<=", limit: 18446744073709552000}}];
 return false;
 }
 else {
-if(data19 < 0 || isNaN(data19)){
+if(data25 < 0 || isNaN(data25)){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/gasLimit",keyword:"minimum",params:{comparison: ">=", limit: 0}}];
 return false;
 }
 }
 }
 }
-var valid17 = _errs36 === errors;
+var valid19 = _errs41 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.timestamp !== undefined){
-const _errs38 = errors;
+const _errs43 = errors;
 if(!(validateUnixSeconds(data.timestamp, {instancePath:instancePath+"/timestamp",parentData:data,parentDataProperty:"timestamp",rootData}))){
 vErrors = vErrors === null ? validateUnixSeconds.errors : vErrors.concat(validateUnixSeconds.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs38 === errors;
+var valid19 = _errs43 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.status !== undefined){
-let data21 = data.status;
-const _errs39 = errors;
-if(!((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21)))){
+let data27 = data.status;
+const _errs44 = errors;
+if(!((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27)))){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/status",keyword:"type",params:{type: "integer"}}];
 return false;
 }
-if(!((data21 === 3) || (data21 === 4))){
+if(!((data27 === 3) || (data27 === 4))){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/status",keyword:"enum",params:{allowedValues: schema_ConfirmedTransaction.properties.status.enum}}];
 return false;
 }
-var valid17 = _errs39 === errors;
+var valid19 = _errs44 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.type !== undefined){
-const _errs41 = errors;
+const _errs46 = errors;
 if(!(validateTransactionType(data.type, {instancePath:instancePath+"/type",parentData:data,parentDataProperty:"type",rootData}))){
 vErrors = vErrors === null ? validateTransactionType.errors : vErrors.concat(validateTransactionType.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs41 === errors;
+var valid19 = _errs46 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.nonce !== undefined){
-let data23 = data.nonce;
-const _errs42 = errors;
-if(!((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23)))){
+let data29 = data.nonce;
+const _errs47 = errors;
+if(!((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29)))){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/nonce",keyword:"type",params:{type: "integer"}}];
 return false;
 }
-if(errors === _errs42){
-if(typeof data23 == "number"){
-if(data23 > 18446744073709552000 || isNaN(data23)){
+if(errors === _errs47){
+if(typeof data29 == "number"){
+if(data29 > 18446744073709552000 || isNaN(data29)){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/nonce",keyword:"maximum",params:{comparison: "<=", limit: 18446744073709552000}}];
 return false;
 }
 else {
-if(data23 < 0 || isNaN(data23)){
+if(data29 < 0 || isNaN(data29)){
 validateConfirmedTransaction.errors = [{instancePath:instancePath+"/nonce",keyword:"minimum",params:{comparison: ">=", limit: 0}}];
 return false;
 }
 }
 }
 }
-var valid17 = _errs42 === errors;
+var valid19 = _errs47 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.accessList !== undefined){
-const _errs44 = errors;
+const _errs49 = errors;
 if(!(validateAccessList(data.accessList, {instancePath:instancePath+"/accessList",parentData:data,parentDataProperty:"accessList",rootData}))){
 vErrors = vErrors === null ? validateAccessList.errors : vErrors.concat(validateAccessList.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs44 === errors;
+var valid19 = _errs49 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.maxPriorityFeePerGas !== undefined){
-const _errs45 = errors;
+const _errs50 = errors;
 if(!(validateHexQuantity(data.maxPriorityFeePerGas, {instancePath:instancePath+"/maxPriorityFeePerGas",parentData:data,parentDataProperty:"maxPriorityFeePerGas",rootData}))){
 vErrors = vErrors === null ? validateHexQuantity.errors : vErrors.concat(validateHexQuantity.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs45 === errors;
+var valid19 = _errs50 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.maxFeePerGas !== undefined){
-const _errs46 = errors;
+const _errs51 = errors;
 if(!(validateHexQuantity(data.maxFeePerGas, {instancePath:instancePath+"/maxFeePerGas",parentData:data,parentDataProperty:"maxFeePerGas",rootData}))){
 vErrors = vErrors === null ? validateHexQuantity.errors : vErrors.concat(validateHexQuantity.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs46 === errors;
+var valid19 = _errs51 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.maxFeePerBlobGas !== undefined){
-const _errs47 = errors;
+const _errs52 = errors;
 if(!(validateHexQuantity(data.maxFeePerBlobGas, {instancePath:instancePath+"/maxFeePerBlobGas",parentData:data,parentDataProperty:"maxFeePerBlobGas",rootData}))){
 vErrors = vErrors === null ? validateHexQuantity.errors : vErrors.concat(validateHexQuantity.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs47 === errors;
+var valid19 = _errs52 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.blobVersionedHashes !== undefined){
-let data28 = data.blobVersionedHashes;
-const _errs48 = errors;
-if(errors === _errs48){
-if(Array.isArray(data28)){
-var valid18 = true;
-const len0 = data28.length;
+let data34 = data.blobVersionedHashes;
+const _errs53 = errors;
+if(errors === _errs53){
+if(Array.isArray(data34)){
+var valid20 = true;
+const len0 = data34.length;
 for(let i0=0; i0<len0; i0++){
-const _errs50 = errors;
-if(!(validateHash32(data28[i0], {instancePath:instancePath+"/blobVersionedHashes/" + i0,parentData:data28,parentDataProperty:i0,rootData}))){
+const _errs55 = errors;
+if(!(validateHash32(data34[i0], {instancePath:instancePath+"/blobVersionedHashes/" + i0,parentData:data34,parentDataProperty:i0,rootData}))){
 vErrors = vErrors === null ? validateHash32.errors : vErrors.concat(validateHash32.errors);
 errors = vErrors.length;
 }
-var valid18 = _errs50 === errors;
-if(!valid18){
+var valid20 = _errs55 === errors;
+if(!valid20){
 break;
 }
 }
@@ -1893,87 +2015,87 @@ validateConfirmedTransaction.errors = [{instancePath:instancePath+"/blobVersione
 return false;
 }
 }
-var valid17 = _errs48 === errors;
+var valid19 = _errs53 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.gasSpent !== undefined){
-const _errs51 = errors;
+const _errs56 = errors;
 if(!(validateHexQuantity(data.gasSpent, {instancePath:instancePath+"/gasSpent",parentData:data,parentDataProperty:"gasSpent",rootData}))){
 vErrors = vErrors === null ? validateHexQuantity.errors : vErrors.concat(validateHexQuantity.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs51 === errors;
+var valid19 = _errs56 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.gasPrice !== undefined){
-const _errs52 = errors;
+const _errs57 = errors;
 if(!(validateHexQuantity(data.gasPrice, {instancePath:instancePath+"/gasPrice",parentData:data,parentDataProperty:"gasPrice",rootData}))){
 vErrors = vErrors === null ? validateHexQuantity.errors : vErrors.concat(validateHexQuantity.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs52 === errors;
+var valid19 = _errs57 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.fees !== undefined){
-const _errs53 = errors;
+const _errs58 = errors;
 if(!(validateHexQuantity(data.fees, {instancePath:instancePath+"/fees",parentData:data,parentDataProperty:"fees",rootData}))){
 vErrors = vErrors === null ? validateHexQuantity.errors : vErrors.concat(validateHexQuantity.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs53 === errors;
+var valid19 = _errs58 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.blockNumber !== undefined){
-const _errs54 = errors;
+const _errs59 = errors;
 if(!(validateBlockNumber(data.blockNumber, {instancePath:instancePath+"/blockNumber",parentData:data,parentDataProperty:"blockNumber",rootData}))){
 vErrors = vErrors === null ? validateBlockNumber.errors : vErrors.concat(validateBlockNumber.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs54 === errors;
+var valid19 = _errs59 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.contractAddress !== undefined){
-const _errs55 = errors;
+const _errs60 = errors;
 if(!(validateEvmAddress(data.contractAddress, {instancePath:instancePath+"/contractAddress",parentData:data,parentDataProperty:"contractAddress",rootData}))){
 vErrors = vErrors === null ? validateEvmAddress.errors : vErrors.concat(validateEvmAddress.errors);
 errors = vErrors.length;
 }
-var valid17 = _errs55 === errors;
+var valid19 = _errs60 === errors;
 }
 else {
-var valid17 = true;
-}
-if(valid17){
-if(data.transfers !== undefined){
-let data35 = data.transfers;
-const _errs56 = errors;
-if(errors === _errs56){
-if(Array.isArray(data35)){
 var valid19 = true;
-const len1 = data35.length;
+}
+if(valid19){
+if(data.transfers !== undefined){
+let data41 = data.transfers;
+const _errs61 = errors;
+if(errors === _errs61){
+if(Array.isArray(data41)){
+var valid21 = true;
+const len1 = data41.length;
 for(let i1=0; i1<len1; i1++){
-const _errs58 = errors;
-if(!(validateTokenTransfer(data35[i1], {instancePath:instancePath+"/transfers/" + i1,parentData:data35,parentDataProperty:i1,rootData}))){
+const _errs63 = errors;
+if(!(validateTokenTransfer(data41[i1], {instancePath:instancePath+"/transfers/" + i1,parentData:data41,parentDataProperty:i1,rootData}))){
 vErrors = vErrors === null ? validateTokenTransfer.errors : vErrors.concat(validateTokenTransfer.errors);
 errors = vErrors.length;
 }
-var valid19 = _errs58 === errors;
-if(!valid19){
+var valid21 = _errs63 === errors;
+if(!valid21){
 break;
 }
 }
@@ -1983,27 +2105,27 @@ validateConfirmedTransaction.errors = [{instancePath:instancePath+"/transfers",k
 return false;
 }
 }
-var valid17 = _errs56 === errors;
+var valid19 = _errs61 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.internal !== undefined){
-let data37 = data.internal;
-const _errs59 = errors;
-if(errors === _errs59){
-if(Array.isArray(data37)){
-var valid20 = true;
-const len2 = data37.length;
+let data43 = data.internal;
+const _errs64 = errors;
+if(errors === _errs64){
+if(Array.isArray(data43)){
+var valid22 = true;
+const len2 = data43.length;
 for(let i2=0; i2<len2; i2++){
-const _errs61 = errors;
-if(!(validateInternalTransfer(data37[i2], {instancePath:instancePath+"/internal/" + i2,parentData:data37,parentDataProperty:i2,rootData}))){
+const _errs66 = errors;
+if(!(validateInternalTransfer(data43[i2], {instancePath:instancePath+"/internal/" + i2,parentData:data43,parentDataProperty:i2,rootData}))){
 vErrors = vErrors === null ? validateInternalTransfer.errors : vErrors.concat(validateInternalTransfer.errors);
 errors = vErrors.length;
 }
-var valid20 = _errs61 === errors;
-if(!valid20){
+var valid22 = _errs66 === errors;
+if(!valid22){
 break;
 }
 }
@@ -2013,27 +2135,27 @@ validateConfirmedTransaction.errors = [{instancePath:instancePath+"/internal",ke
 return false;
 }
 }
-var valid17 = _errs59 === errors;
+var valid19 = _errs64 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
-if(valid17){
+if(valid19){
 if(data.operations !== undefined){
-let data39 = data.operations;
-const _errs62 = errors;
-if(errors === _errs62){
-if(Array.isArray(data39)){
-var valid21 = true;
-const len3 = data39.length;
+let data45 = data.operations;
+const _errs67 = errors;
+if(errors === _errs67){
+if(Array.isArray(data45)){
+var valid23 = true;
+const len3 = data45.length;
 for(let i3=0; i3<len3; i3++){
-const _errs64 = errors;
-if(!(validateUserOperation(data39[i3], {instancePath:instancePath+"/operations/" + i3,parentData:data39,parentDataProperty:i3,rootData}))){
+const _errs69 = errors;
+if(!(validateUserOperation(data45[i3], {instancePath:instancePath+"/operations/" + i3,parentData:data45,parentDataProperty:i3,rootData}))){
 vErrors = vErrors === null ? validateUserOperation.errors : vErrors.concat(validateUserOperation.errors);
 errors = vErrors.length;
 }
-var valid21 = _errs64 === errors;
-if(!valid21){
+var valid23 = _errs69 === errors;
+if(!valid23){
 break;
 }
 }
@@ -2043,10 +2165,10 @@ validateConfirmedTransaction.errors = [{instancePath:instancePath+"/operations",
 return false;
 }
 }
-var valid17 = _errs62 === errors;
+var valid19 = _errs67 === errors;
 }
 else {
-var valid17 = true;
+var valid19 = true;
 }
 }
 }
@@ -5202,7 +5324,7 @@ return errors === 0;
 }
 
 
-const schema_SyncStatus = {"type":"object","additionalProperties":false,"required":["chainId","ready","phase","degraded","covers"],"properties":{"chainId":{"$ref":"ChainId"},"name":{"type":"string"},"nativeCurrency":{"$ref":"NativeCurrency"},"ready":{"type":"boolean"},"phase":{"type":"string","enum":["starting","backfilling","following","stalled"]},"head":{"$ref":"BlockNumber"},"headAgeSeconds":{"type":"integer","minimum":0},"finalized":{"$ref":"BlockNumber"},"indexedFrom":{"$ref":"BlockNumber"},"indexedTo":{"$ref":"BlockNumber"},"lagBlocks":{"type":"integer","minimum":0},"backfill":{"$ref":"Backfill"},"degraded":{"type":"boolean"},"problem":{"type":"string"},"covers":{"$ref":"SyncCovers"},"transfersFrom":{"$ref":"BlockNumber"},"internalFrom":{"$ref":"BlockNumber"},"operationsFrom":{"$ref":"BlockNumber"},"integrity":{"$ref":"IndexIntegrity"},"deepHistory":{"type":"string","enum":["ots","trace_filter","state","none"]}},"$id":"SyncStatus"};
+const schema_SyncStatus = {"type":"object","additionalProperties":false,"required":["chainId","ready","phase","degraded","covers"],"properties":{"chainId":{"$ref":"ChainId"},"name":{"type":"string"},"nativeCurrency":{"$ref":"NativeCurrency"},"ready":{"type":"boolean"},"phase":{"type":"string","enum":["starting","backfilling","following","stalled"]},"head":{"$ref":"BlockNumber"},"headAgeSeconds":{"type":"integer","minimum":0},"finalized":{"$ref":"BlockNumber"},"indexedFrom":{"$ref":"BlockNumber"},"indexedTo":{"$ref":"BlockNumber"},"lagBlocks":{"type":"integer","minimum":0},"backfill":{"$ref":"Backfill"},"degraded":{"type":"boolean"},"problem":{"type":"string"},"covers":{"$ref":"SyncCovers"},"transfersFrom":{"$ref":"BlockNumber"},"internalFrom":{"$ref":"BlockNumber"},"operationsFrom":{"$ref":"BlockNumber"},"unknownBlocks":{"type":"array","minItems":1,"items":{"$ref":"BlockSpan"}},"integrity":{"$ref":"IndexIntegrity"},"deepHistory":{"type":"string","enum":["ots","trace_filter","state","none"]}},"$id":"SyncStatus"};
 
 function validateChainId(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -5495,6 +5617,63 @@ return false;
 }
 }
 validateSyncCovers.errors = vErrors;
+return errors === 0;
+}
+
+
+function validateBlockSpan(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.from === undefined) && (missing0 = "from")) || ((data.to === undefined) && (missing0 = "to"))){
+validateBlockSpan.errors = [{instancePath,keyword:"required",params:{missingProperty: missing0}}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "from") || (key0 === "to"))){
+validateBlockSpan.errors = [{instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.from !== undefined){
+const _errs2 = errors;
+if(!(validateBlockNumber(data.from, {instancePath:instancePath+"/from",parentData:data,parentDataProperty:"from",rootData}))){
+vErrors = vErrors === null ? validateBlockNumber.errors : vErrors.concat(validateBlockNumber.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+const _errs3 = errors;
+if(!(validateBlockNumber(data.to, {instancePath:instancePath+"/to",parentData:data,parentDataProperty:"to",rootData}))){
+vErrors = vErrors === null ? validateBlockNumber.errors : vErrors.concat(validateBlockNumber.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validateBlockSpan.errors = [{instancePath,keyword:"type",params:{type: "object"}}];
+return false;
+}
+}
+validateBlockSpan.errors = vErrors;
 return errors === 0;
 }
 
@@ -5902,11 +6081,35 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.integrity !== undefined){
+if(data.unknownBlocks !== undefined){
+let data18 = data.unknownBlocks;
 const _errs27 = errors;
-if(!(validateIndexIntegrity(data.integrity, {instancePath:instancePath+"/integrity",parentData:data,parentDataProperty:"integrity",rootData}))){
-vErrors = vErrors === null ? validateIndexIntegrity.errors : vErrors.concat(validateIndexIntegrity.errors);
+if(errors === _errs27){
+if(Array.isArray(data18)){
+if(data18.length < 1){
+validateSyncStatus.errors = [{instancePath:instancePath+"/unknownBlocks",keyword:"minItems",params:{limit: 1}}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+const _errs29 = errors;
+if(!(validateBlockSpan(data18[i0], {instancePath:instancePath+"/unknownBlocks/" + i0,parentData:data18,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validateBlockSpan.errors : vErrors.concat(validateBlockSpan.errors);
 errors = vErrors.length;
+}
+var valid1 = _errs29 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validateSyncStatus.errors = [{instancePath:instancePath+"/unknownBlocks",keyword:"type",params:{type: "array"}}];
+return false;
+}
 }
 var valid0 = _errs27 === errors;
 }
@@ -5914,21 +6117,34 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.deepHistory !== undefined){
-let data19 = data.deepHistory;
-const _errs28 = errors;
-if(typeof data19 !== "string"){
-validateSyncStatus.errors = [{instancePath:instancePath+"/deepHistory",keyword:"type",params:{type: "string"}}];
-return false;
+if(data.integrity !== undefined){
+const _errs30 = errors;
+if(!(validateIndexIntegrity(data.integrity, {instancePath:instancePath+"/integrity",parentData:data,parentDataProperty:"integrity",rootData}))){
+vErrors = vErrors === null ? validateIndexIntegrity.errors : vErrors.concat(validateIndexIntegrity.errors);
+errors = vErrors.length;
 }
-if(!((((data19 === "ots") || (data19 === "trace_filter")) || (data19 === "state")) || (data19 === "none"))){
-validateSyncStatus.errors = [{instancePath:instancePath+"/deepHistory",keyword:"enum",params:{allowedValues: schema_SyncStatus.properties.deepHistory.enum}}];
-return false;
-}
-var valid0 = _errs28 === errors;
+var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.deepHistory !== undefined){
+let data21 = data.deepHistory;
+const _errs31 = errors;
+if(typeof data21 !== "string"){
+validateSyncStatus.errors = [{instancePath:instancePath+"/deepHistory",keyword:"type",params:{type: "string"}}];
+return false;
+}
+if(!((((data21 === "ots") || (data21 === "trace_filter")) || (data21 === "state")) || (data21 === "none"))){
+validateSyncStatus.errors = [{instancePath:instancePath+"/deepHistory",keyword:"enum",params:{allowedValues: schema_SyncStatus.properties.deepHistory.enum}}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -6134,6 +6350,7 @@ validateUnalteredCheck.errors = vErrors;
 return errors === 0;
 }
 
+const schema_CertificateCovers = {"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"$ref":"BlockNumber"},"to":{"$ref":"BlockNumber"},"transfersFrom":{"$ref":"BlockNumber"},"internalFrom":{"$ref":"BlockNumber"},"operationsFrom":{"$ref":"BlockNumber"},"unknownBlocks":{"type":"array","minItems":1,"items":{"$ref":"BlockSpan"}},"indexedFrom":{"$ref":"BlockNumber"},"lacks":{"type":"array","minItems":1,"items":{"type":"string"}},"reason":{"type":"string"}},"$id":"CertificateCovers"};
 
 function validateCertificateCovers(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -6148,7 +6365,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((((key0 === "from") || (key0 === "to")) || (key0 === "transfersFrom")) || (key0 === "internalFrom")) || (key0 === "operationsFrom")) || (key0 === "indexedFrom")) || (key0 === "lacks")) || (key0 === "reason"))){
+if(!(func2.call(schema_CertificateCovers.properties, key0))){
 validateCertificateCovers.errors = [{instancePath,keyword:"additionalProperties",params:{additionalProperty: key0}}];
 return false;
 break;
@@ -6215,11 +6432,35 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.indexedFrom !== undefined){
+if(data.unknownBlocks !== undefined){
+let data5 = data.unknownBlocks;
 const _errs7 = errors;
-if(!(validateBlockNumber(data.indexedFrom, {instancePath:instancePath+"/indexedFrom",parentData:data,parentDataProperty:"indexedFrom",rootData}))){
-vErrors = vErrors === null ? validateBlockNumber.errors : vErrors.concat(validateBlockNumber.errors);
+if(errors === _errs7){
+if(Array.isArray(data5)){
+if(data5.length < 1){
+validateCertificateCovers.errors = [{instancePath:instancePath+"/unknownBlocks",keyword:"minItems",params:{limit: 1}}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+const _errs9 = errors;
+if(!(validateBlockSpan(data5[i0], {instancePath:instancePath+"/unknownBlocks/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validateBlockSpan.errors : vErrors.concat(validateBlockSpan.errors);
 errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validateCertificateCovers.errors = [{instancePath:instancePath+"/unknownBlocks",keyword:"type",params:{type: "array"}}];
+return false;
+}
 }
 var valid0 = _errs7 === errors;
 }
@@ -6227,26 +6468,38 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.indexedFrom !== undefined){
+const _errs10 = errors;
+if(!(validateBlockNumber(data.indexedFrom, {instancePath:instancePath+"/indexedFrom",parentData:data,parentDataProperty:"indexedFrom",rootData}))){
+vErrors = vErrors === null ? validateBlockNumber.errors : vErrors.concat(validateBlockNumber.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.lacks !== undefined){
-let data6 = data.lacks;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data6)){
-if(data6.length < 1){
+let data8 = data.lacks;
+const _errs11 = errors;
+if(errors === _errs11){
+if(Array.isArray(data8)){
+if(data8.length < 1){
 validateCertificateCovers.errors = [{instancePath:instancePath+"/lacks",keyword:"minItems",params:{limit: 1}}];
 return false;
 }
 else {
-var valid1 = true;
-const len0 = data6.length;
-for(let i0=0; i0<len0; i0++){
-const _errs10 = errors;
-if(typeof data6[i0] !== "string"){
-validateCertificateCovers.errors = [{instancePath:instancePath+"/lacks/" + i0,keyword:"type",params:{type: "string"}}];
+var valid2 = true;
+const len1 = data8.length;
+for(let i1=0; i1<len1; i1++){
+const _errs13 = errors;
+if(typeof data8[i1] !== "string"){
+validateCertificateCovers.errors = [{instancePath:instancePath+"/lacks/" + i1,keyword:"type",params:{type: "string"}}];
 return false;
 }
-var valid1 = _errs10 === errors;
-if(!valid1){
+var valid2 = _errs13 === errors;
+if(!valid2){
 break;
 }
 }
@@ -6257,22 +6510,23 @@ validateCertificateCovers.errors = [{instancePath:instancePath+"/lacks",keyword:
 return false;
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.reason !== undefined){
-const _errs12 = errors;
+const _errs15 = errors;
 if(typeof data.reason !== "string"){
 validateCertificateCovers.errors = [{instancePath:instancePath+"/reason",keyword:"type",params:{type: "string"}}];
 return false;
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

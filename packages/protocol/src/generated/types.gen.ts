@@ -438,6 +438,20 @@ export interface BlockRef {
 }
 
 /**
+ * Consecutive blocks, both ends included.
+ */
+export interface BlockSpan {
+  /**
+   * The first one.
+   */
+  from: BlockNumber
+  /**
+   * The last one.
+   */
+  to: BlockNumber
+}
+
+/**
  * Asks for a part of a history, or for more about each transaction. Without `limit`, everything before the cursor is returned.
  */
 export interface HistoryPage {
@@ -679,7 +693,7 @@ export interface PendingTransaction<Int64 extends number | bigint | string = num
 }
 
 /**
- * A transaction in a block, successful or failed.
+ * A transaction in a block, successful or failed. Where its receipt is unknown, everything that only a receipt shows is absent: whether it succeeded, its gas and fees, the created contract, and what it logged.
  */
 export interface ConfirmedTransaction<Int64 extends number | bigint | string = number> {
   /**
@@ -711,9 +725,9 @@ export interface ConfirmedTransaction<Int64 extends number | bigint | string = n
    */
   timestamp: UnixSeconds
   /**
-   * 3 success, 4 failed. 2 is reserved. A receipt status of 1 is success and any other number failure. A receipt without status (before Byzantium) counts as 3: nothing in it proves a failure, gas used up to the limit does not either.
+   * 3 success, 4 failed. 2 is reserved. A receipt status of 1 is success and any other number failure. A receipt without status (before Byzantium) counts as 3: nothing in it proves a failure, gas used up to the limit does not either. Absent only where the receipt is unknown, since it contradicts its block (`unknownBlocks` of svc_getSyncStatus).
    */
-  status: 3 | 4
+  status?: 3 | 4
   /**
    * EIP-2718 transaction type.
    */
@@ -745,15 +759,15 @@ export interface ConfirmedTransaction<Int64 extends number | bigint | string = n
   /**
    * Gas used, in gas; reported for failed transactions too.
    */
-  gasSpent: HexQuantity
+  gasSpent?: HexQuantity
   /**
    * Effective price per gas, in wei; 0 for system transactions. In units of the fee currency where a network lets fees be paid in a token (Celo).
    */
-  gasPrice: HexQuantity
+  gasPrice?: HexQuantity
   /**
    * Fees paid, in wei: gas used times effective price, plus blob gas times blob price (never for types 0, 1, 2 and 4, which carry no blobs), plus a rollup's L1 fee. In units of the fee currency, as the gas price, where a network lets fees be paid in a token (Celo).
    */
-  fees: HexQuantity
+  fees?: HexQuantity
   /**
    * Block the transaction is in.
    */
@@ -1867,6 +1881,10 @@ export interface SyncStatus {
    */
   operationsFrom?: BlockNumber
   /**
+   * Indexed blocks of which a part is unknown, since it contradicts the block on every node: a receipt, or their transactions. Transactions in them may be missing from the histories of accounts that only logs show, and everywhere where the transactions are unknown. At most 16 entries, ascending: of more, the oldest are one entry with the blocks between them. `transfersFrom` and `operationsFrom` begin after them. Absent: none.
+   */
+  unknownBlocks?: BlockSpan[]
+  /**
    * What the server's checks of its own index have found; absent on Solana, and while the store does not answer.
    */
   integrity?: IndexIntegrity
@@ -1905,6 +1923,10 @@ export interface CertificateCovers {
    * First block from which on operations, authorities and logs of failed transactions are known; absent where none are.
    */
   operationsFrom?: BlockNumber
+  /**
+   * Indexed blocks of which a part is unknown, since it contradicts the block on every node: a receipt, or their transactions. Transactions in them may be missing from the histories of accounts that only logs show, and everywhere where the transactions are unknown. At most 16 entries, ascending: of more, the oldest are one entry with the blocks between them. `transfersFrom` and `operationsFrom` begin after them. Absent: none. Only then `complete` may be `proven`.
+   */
+  unknownBlocks?: BlockSpan[]
   /**
    * First indexed block, where `from` is older: what is between was read from nodes.
    */
@@ -2189,7 +2211,7 @@ export type DifferenceExplanation = string
  */
 export interface Finding {
   /**
-   * Stable upper-case name; new ones may be added. In use: MISSING_TRANSACTION (the chain has a transaction of the account that its history lacks), MISSING_RECORD (the index names a transaction and has nothing of it), MISSING_HASH (it cannot be found by its hash), MISSING_BLOCK, MISSING_HOLDING (a token that the account has received is not among those its holdings are looked for), MISSING_NONCE (nothing that is known has used a nonce), MISSING_EVENT (a withdrawal, reward, tip, authorization, creation or burn), WRONG_RECORD (a record says something else than the chain), WRONG_BLOCK (so does the row of a block), UNEXPECTED_NONCE (the history has a transaction that the account has not sent), UNEXPLAINED_BALANCE (the balance changed in a block that explains no change), INDEX_DAMAGED (rows are lost that cannot be told apart any more, or a stored row does not agree with its checksum); of what cannot be known: NOT_TRACED, HINTS_UNPROVEN (a node may have left out transactions older than the index, of an account whose nonces and balances do not show it), HISTORY_LACKS (what `covers.lacks` names may be missing), NOT_COUNTED, NOT_FOLLOWED (there are more differences than one answer follows), CHECKSUMS_UNKNOWN (records older than the index have no checksums), ROOTS_UNKNOWN (how the chain encodes its blocks is not known), ROOTS_NOT_CHECKED (not all blocks were held against their headers), LOGS_UNAVAILABLE (the node did not search all blocks for operations in time), STATE_UNAVAILABLE, BALANCE_UNREADABLE; and MORE_FINDINGS, where some were left out.
+   * Stable upper-case name; new ones may be added. In use: MISSING_TRANSACTION (the chain has a transaction of the account that its history lacks), MISSING_RECORD (the index names a transaction and has nothing of it), MISSING_HASH (it cannot be found by its hash), MISSING_BLOCK, MISSING_HOLDING (a token that the account has received is not among those its holdings are looked for), MISSING_NONCE (nothing that is known has used a nonce), MISSING_EVENT (a withdrawal, reward, tip, authorization, creation or burn), WRONG_RECORD (a record says something else than the chain), WRONG_BLOCK (so does the row of a block), UNEXPECTED_NONCE (the history has a transaction that the account has not sent), UNEXPLAINED_BALANCE (the balance changed in a block that explains no change), INDEX_DAMAGED (rows are lost that cannot be told apart any more, or a stored row does not agree with its checksum); of what cannot be known: NOT_TRACED, HINTS_UNPROVEN (a node may have left out transactions older than the index, of an account whose nonces and balances do not show it), HISTORY_LACKS (what `covers.lacks` names, or what is in blocks of `covers.unknownBlocks`, may be missing), NOT_COUNTED, NOT_FOLLOWED (there are more differences than one answer follows), CHECKSUMS_UNKNOWN (records older than the index have no checksums), ROOTS_UNKNOWN (how the chain encodes its blocks is not known), ROOTS_NOT_CHECKED (not all blocks were held against their headers), LOGS_UNAVAILABLE (the node did not search all blocks for operations in time), STATE_UNAVAILABLE, BALANCE_UNREADABLE; and MORE_FINDINGS, where some were left out.
    */
   kind: string
   /**

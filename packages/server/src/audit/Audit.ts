@@ -85,11 +85,16 @@ export class Audit {
     return heights.map(height => this.#accounts.get(height))
   }
 
-  /** All blocks that count were traced. Of older history only those are read that a node names. */
+  /** All blocks that count were traced, and no part of any is unknown. Of older history only those are read that a node names. */
   get isTraced(): boolean {
     const { coverage, openingHeight, from, older } = this.indexed
-    const { tracedFrom = Number.POSITIVE_INFINITY } = coverage
-    return older === undefined && tracedFrom <= Math.max(openingHeight + 1, from)
+    const { tracedFrom = Number.POSITIVE_INFINITY, unknown } = coverage
+    return older === undefined && unknown === undefined && tracedFrom <= Math.max(openingHeight + 1, from)
+  }
+
+  /** Reports whether the index has the block at a height with a part unknown. */
+  isUnknownAt(height: number): boolean {
+    return (this.indexed.coverage.unknown ?? []).some(({ from, to }) => from <= height && height <= to)
   }
 
   /** Checks whether another difference may be followed; adds one finding when not. */
@@ -130,7 +135,7 @@ export class Audit {
       return { isTraced: older.isTraced, isDetailed: false }
     }
     const { tracedFrom = Number.POSITIVE_INFINITY } = this.indexed.coverage
-    return { isTraced: tracedFrom <= height, isDetailed: true }
+    return { isTraced: tracedFrom <= height && !this.isUnknownAt(height), isDetailed: true }
   }
 
   /** Reads a block again; what it has and the index lacks becomes a finding. */

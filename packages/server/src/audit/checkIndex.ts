@@ -58,6 +58,16 @@ const unseen: Readonly<Record<DeepGap, string>> = {
   authorities: 'Authorizations (EIP-7702) that others sent'
 }
 
+/** Whatever happened in a part of a block that is unknown, the history may lack it. */
+export function judgeUnknown({ indexed: { coverage }, findings }: Audit): CheckVerdict {
+  for (const { from, to } of coverage.unknown ?? []) {
+    const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
+    const message = `A part of ${blocks} is unknown, since it contradicts the block on every node: what happened there may be missing.`
+    findings.add({ kind: 'HISTORY_LACKS', message, blockNumber: from })
+  }
+  return coverage.unknown === undefined ? 'proven' : 'unprovable'
+}
+
 /** Transactions that leave no trace in state or logs show by their rows only, which are not counted in older history. */
 export function judgeOlder({ indexed: { older }, findings }: Audit): CheckVerdict {
   if (older === undefined || older.lacks.length === 0) return 'proven'

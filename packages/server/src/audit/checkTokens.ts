@@ -153,6 +153,7 @@ async function followToken(
     ...{ opening, difference, maxChanges }
   })
   if (changes.some(({ examination }) => examination.missing.length > 0)) return { verdict: 'failed' }
+  if (changes.some(({ height }) => audit.isUnknownAt(height))) return { verdict: 'unprovable' }
   if (end === 'unreadable') audit.missingState()
   const [first] = changes
   const explanation = first && (await classifyChange(audit.state, account, token, first))

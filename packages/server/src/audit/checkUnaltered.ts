@@ -1,5 +1,5 @@
 import { IndexDamagedError, type MissingPart } from '@chain-data/index'
-import { type RootPart, rootParts } from '../model/rootParts.ts'
+import { includeHeader, type RootPart, rootParts } from '../model/rootParts.ts'
 import type { Audit, CheckVerdict, IndexedAccount } from './Audit.ts'
 import { checkHeaders, type VerifiedBlocks } from './checkHeaders.ts'
 
@@ -54,7 +54,7 @@ export async function checkUnaltered(
     if (!isShown) checksumsUnknown(audit, heights.size - checksums)
     return { verdict: isShown ? 'proven' : 'unprovable', ...base, roots: atStoring }
   }
-  if (parts.length === 0) {
+  if (!includeHeader(parts)) {
     audit.findings.add({
       kind: 'ROOTS_UNKNOWN',
       message: `How this chain encodes its blocks is not known, so they cannot be held against their headers${unknownEncoding === undefined ? '' : `: ${unknownEncoding}`}.`

@@ -317,6 +317,47 @@ describe('without traces', () => {
   })
 })
 
+describe('a block with a part unknown', () => {
+  const coverage: IndexCoverage = { tracedFrom: 0, countedFrom: 0, unknown: [{ from: 2, to: 2 }] }
+
+  /** The same chain, whose index has the receipts of block 2 as unknown. */
+  function withoutReceipts({ blocks, ...model }: ModelChain): ModelChain {
+    const changed = blocks.map(block => {
+      if (block.ref.number !== 2) return block
+      const transactions = block.transactions.map(({ transaction, parties }) => {
+        const { status: _, gasPrice: __, gasSpent: ___, feeWei: ____, ...own } = transaction
+        return { transaction: own, parties, candidates: [] }
+      })
+      return { ...block, transactions, unknown: 'receipts' as const }
+    })
+    return { ...model, blocks: changed }
+  }
+
+  test('leaves nothing proven, names the block, and calls nothing missing that may be in it', async () => {
+    const moved = { standard: 'erc20' as const, contract: token, from: account, to: other, amount: 3n }
+    const model = payments([
+      { from: other, to: account, value: 9n, transfers: [{ ...moved, from: other, to: account }] },
+      { from: account, to: other, value: 5n, fee: 2n, transfers: [moved] },
+      { from: account, to: other, value: 1n, fee: 1n }
+    ])
+    const certificate = await certify(withoutReceipts(model), { coverage })
+    expect(certificate).toMatchObject({
+      ...{ verdict: 'unprovable', complete: 'unprovable' },
+      sent: { verdict: 'proven' },
+      native: { verdict: 'unprovable' },
+      tokens: [{ verdict: 'unprovable' }]
+    })
+    expect(certificate.findings).toContainEqual(
+      expect.objectContaining({ kind: 'HISTORY_LACKS', blockNumber: 2 })
+    )
+  })
+
+  test('leaves an account unproven whose sums fit', async () => {
+    const certificate = await certify(payments([{ from: account, to: other }, {}]), { coverage })
+    expect(certificate).toMatchObject({ verdict: 'unprovable', native: { verdict: 'proven' } })
+  })
+})
+
 describe('nonces', () => {
   const authorizations = (height: number, nonce: bigint) =>
     new Map([[height, [{ address: account, events: [{ kind: 'authorization' as const, nonce }] }]]])

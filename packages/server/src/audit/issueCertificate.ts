@@ -10,7 +10,7 @@ import {
 import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
 import type { TokenName } from './accountState.ts'
 import { tokenKey, tokenOf } from './changes.ts'
-import { checkIndex, type IndexResult, judgeOlder } from './checkIndex.ts'
+import { checkIndex, type IndexResult, judgeOlder, judgeUnknown } from './checkIndex.ts'
 import { checkNative, type NativeResult } from './checkNative.ts'
 import { checkOperations, type OperationsResult } from './checkOperations.ts'
 import { checkSent, type SentResult } from './checkSent.ts'
@@ -124,7 +124,7 @@ export async function issueCertificate(options: AuditOptions, headers: HeaderChe
   const operations = await checkOperations(audit)
   const native = await checkNative(audit, sent.verdict)
   const tokens = await checkTokens(audit, rows.verdict)
-  const index = { ...rows, verdict: worstOf([rows.verdict, judgeOlder(audit)]) }
+  const index = { ...rows, verdict: worstOf([rows.verdict, judgeOlder(audit), judgeUnknown(audit)]) }
   const unaltered = await checkUnaltered(audit, headers)
   const complete = worstOf([index, sent, operations, native, ...tokens].map(({ verdict }) => verdict))
   return {

@@ -43,7 +43,15 @@ const knownRoots: ReadonlyMap<number, readonly RootPart[]> = new Map([
   // The OP stack as OP Mainnet and Base run it, and their test networks.
   ...withRoots(rootParts, [10, 8453, 84_532, 11_155_420]),
   // Arbitrum Nitro.
-  ...withRoots(rootParts, [42_161, 42_170, 421_614])
+  ...withRoots(rootParts, [42_161, 42_170, 421_614]),
+  // HyperEVM.
+  ...withRoots(rootParts, [999]),
+  // Polygon: its state syncs are in the roots by now, and are encoded in a way that no recorded block shows.
+  ...withRoots(['header', 'withdrawals', 'senders'], [137]),
+  // Tempo and its test network.
+  ...withRoots(['header', 'receipts', 'withdrawals'], [4217, 42_431]),
+  // Cronos: what Ethermint writes into headers follows from nothing that a node answers.
+  ...withRoots(['senders'], [25])
 ])
 
 function withRoots(parts: readonly RootPart[], chainIds: readonly number[]) {

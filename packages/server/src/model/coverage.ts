@@ -1,3 +1,4 @@
+import type { BlockSpan } from '@chain-data/index'
 import type { DeepReason } from './deepHistory.ts'
 
 /** Which blocks an answer about an account speaks of, and what is known of them. */
@@ -12,6 +13,8 @@ export interface AnswerCoverage {
   readonly internalFrom?: number
   /** First block from which on operations, authorities and logs of failed transactions are indexed; absent: of none. */
   readonly operationsFrom?: number
+  /** Blocks of which a part is unknown, so that transfers in them may be missing; absent: none. */
+  readonly unknownBlocks?: readonly BlockSpan[]
   /**
    * What answers for history older than `from`: the node's index of addresses or its logs (`node`), its old states, or
    * nothing; absent where there is none.

@@ -63,6 +63,11 @@ const cronos: readonly KnownException[] = (
       check: 'cumulativeGas',
       reason: 'gas of transactions without a receipt is counted along',
       source: `${github}/crypto-org-chain/ethermint/pull/936`
+    },
+    {
+      check: 'unknownReceipt',
+      reason: 'a failed creation has the receipt of another transaction, of another height (block 2,689,327)',
+      source: `${github}/crypto-org-chain/cronos/issues/2031`
     }
   ] as const
 ).map(exception => ({ ...exception, toBlock: 19_999_999 }))

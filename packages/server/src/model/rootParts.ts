@@ -5,11 +5,16 @@
  * - `transactions`: the hash of each transaction, from its fields, and the root of all of them.
  * - `receipts`: the root of the receipts, their logs included.
  * - `withdrawals`: the root of the withdrawals.
- * - `senders`: who signed each transaction.
+ * - `senders`: who signed each transaction, of those whose type is known where `transactions` is not recomputed.
  */
 export const rootParts = ['header', 'transactions', 'receipts', 'withdrawals', 'senders'] as const
 
 export type RootPart = (typeof rootParts)[number]
+
+/** Reports whether these parts hold a block against its header. Signatures alone do not: no header is believed for them. */
+export function includeHeader(parts: readonly RootPart[]): boolean {
+  return parts.includes('header')
+}
 
 /** The blocks of a chain that are held against their headers: `auto` decides by what is known of the chain. */
 export const verifyModes = ['auto', 'roots', 'basic'] as const

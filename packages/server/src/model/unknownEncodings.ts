@@ -17,8 +17,8 @@ const families: readonly (readonly [why: string, chainIds: readonly number[]])[]
   ['transactions of type 0x76 are not encoded here', [4217, 42_429, 42_431]],
   ['transactions and headers have forms of their own', [8217]],
   ['headers have fields of their own', [43_113, 43_114]],
-  ['transfers from HyperCore are outside of the roots', [998, 999]],
-  ['headers name the receipts root of an empty block', [25, 338, 2222]],
+  ['no recorded block shows how it encodes its blocks', [998]],
+  ['headers name the receipts root of an empty block, and hashes of the consensus', [25, 338, 2222]],
   ['headers are made by a network that is not built of them', [295, 296, 1_313_161_554]]
 ]
 

@@ -90,6 +90,15 @@ function cronos(number: number): RawBlock {
   })
   return { block: whole.block, receipts }
 }
+/** As in block 2,689,327 of Cronos: the receipt of a creation names the block's hash, and another height and parties. */
+function cronosStrange(number: number): RawBlock {
+  const { block, receipts } = rawBlock(number, [transfer(1), { transaction: { from: account, to: null } }], {
+    receiptsRoot: emptyRoot
+  })
+  const [first = {}, second = {}] = receipts
+  const other = { blockNumber: quantity(number - 1), from: address(8), to: address(9), status: '0x0' }
+  return { block, receipts: [first, { ...second, ...other }] }
+}
 const cronosGas = (number: number) =>
   rawBlock(number, [transfer(1, { receipt: { cumulativeGasUsed: '0xffff' } }), transfer(2)], {
     receiptsRoot: emptyRoot
@@ -190,6 +199,16 @@ export const presetBlocks: readonly PresetBlock[] = [
     build: cronos,
     kept: [3, 0],
     spoilt: { 'a receipt with another receiver': otherReceiver(cronos) },
+    last: 19_999_999
+  },
+  {
+    name: 'a receipt of another height and other parties',
+    chainIds: [25],
+    build: cronosStrange,
+    kept: [1, 0],
+    spoilt: {
+      'a transaction of another height': partOf(cronosStrange, 1, { blockNumber: '0x9' })
+    },
     last: 19_999_999
   },
   {

@@ -30,12 +30,15 @@ export function rowsOf(bytes: BlockBytes, waivers: Waivers = noWaivers): BlockRo
 export function readBlock(bytes: BlockBytes, waivers: Waivers = noWaivers): string | undefined {
   try {
     const { rows, ignoredLogs } = read(bytes, waivers)
-    const values = Object.entries({ ...rows, ignoredLogs }).map(([name, value]) => [
-      name,
-      ArrayBuffer.isView(value)
-        ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')
-        : value
-    ])
+    const { hasUnknown, ...stored } = rows
+    const values = Object.entries({ ...stored, ignoredLogs, ...(hasUnknown && { hasUnknown }) }).map(
+      ([name, value]) => [
+        name,
+        ArrayBuffer.isView(value)
+          ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')
+          : value
+      ]
+    )
     return JSON.stringify(values.sort(), undefined, 1)
   } catch (error) {
     if ([SyntaxError, NodeContradictionError, StoreError].some(kind => error instanceof kind))

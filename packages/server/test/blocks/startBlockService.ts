@@ -12,6 +12,11 @@ export interface BlockService {
   readonly logLines: readonly string[]
   /** A history or a page of one; valid by the document. */
   history(address: string, page?: object): Promise<TransactionRecord[]>
+  /** Calls any method; the answer with the header that says what it covers. */
+  call(
+    method: string,
+    ...params: unknown[]
+  ): Promise<{ readonly text: string; readonly coverage: string | null }>
   /** The same answer as it came. */
   historyText(address: string): Promise<string>
   /** Waits until this height is indexed and followed. */
@@ -29,12 +34,15 @@ export async function startBlockService(
     blockReceipts = true,
     serveWhileSyncing = false,
     prunedBelow = 0,
+    otherUrls = [],
     chain = {}
   }: {
     readonly waivers?: readonly Waiver[]
     readonly blockReceipts?: boolean
     readonly serveWhileSyncing?: boolean
     readonly prunedBelow?: number
+    /** Nodes of the same chain besides. */
+    readonly otherUrls?: readonly string[]
     /** More of the chain's configuration. */
     readonly chain?: { readonly chainId?: number; readonly preset?: boolean; readonly startBlock?: number }
   } = {}
@@ -52,7 +60,7 @@ export async function startBlockService(
           {
             ...chain,
             chainId,
-            rpcUrls: [node.url],
+            rpcUrls: [node.url, ...otherUrls],
             pollIntervalMs: 50,
             // The blocks are made up: their hashes are not those of their headers.
             verify: 'basic',
@@ -66,7 +74,7 @@ export async function startBlockService(
     },
     { logger: createLogger({ level: 'debug', write: line => logLines.push(line) }) }
   )
-  async function historyText(address: string, page?: object): Promise<string> {
+  async function call(method: string, ...params: unknown[]) {
     const response = await server.fetch(
       new Request('http://service/evm-chain', {
         method: 'POST',
@@ -74,17 +82,20 @@ export async function startBlockService(
         body: JSON.stringify({
           jsonrpc: '2.0',
           id: 1,
-          method: 'svc_getTransactionsByAddress',
-          chainId,
-          params: page === undefined ? [address] : [address, page]
+          ...{ method, chainId, params }
         })
       })
     )
-    return response.text()
+    return { text: await response.text(), coverage: response.headers.get('x-chain-data-coverage') }
+  }
+  async function historyText(address: string, page?: object): Promise<string> {
+    const method = 'svc_getTransactionsByAddress'
+    return (await (page === undefined ? call(method, address) : call(method, address, page))).text
   }
   return {
     server,
     logLines,
+    call,
     historyText,
     async history(address, page) {
       const { result, error } = JSON.parse(await historyText(address, page)) as {

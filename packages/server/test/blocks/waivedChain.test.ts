@@ -1,16 +1,18 @@
 import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
+import { isUnknownPart, type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
 import {
   address,
   blockHash,
   emptyRoot,
+  erc20Transfer,
   quantity,
   type RawBlock,
   rawBlock,
   transactionHash
 } from './rawBlock.ts'
 import { type BlockService, startBlockService } from './startBlockService.ts'
+import { startScriptedChain } from './startScriptedChain.ts'
 import { waivedBlocks } from './waivedBlocks.ts'
 
 const receiver = address(999)
@@ -76,7 +78,9 @@ describe('a chain that breaks checks', () => {
       .map(line => JSON.parse(line) as { level: number; msg: string; reason?: string })
       .filter(({ level, msg }) => level === 30 && msg.startsWith('the waiver '))
       .map(({ msg, reason }) => [msg, reason])
-    const wanted = waivableCheckNames.map(name => [`the waiver ${name} is needed`, `${name} is known`])
+    const wanted = waivableCheckNames
+      .filter(name => !isUnknownPart(name))
+      .map(name => [`the waiver ${name} is needed`, `${name} is known`])
     expect(told.sort()).toEqual(wanted.sort())
   })
 
@@ -106,6 +110,58 @@ describe('a block that breaks several checks', () => {
     const { suggestedWaivers } = read()
     const well = await start(blocks, { waivers: suggestedWaivers })
     await well.indexed(3)
+  })
+})
+
+describe('a receipt that contradicts its block', () => {
+  const logs = [erc20Transfer(address(500), address(1), address(2))]
+  const { block, receipts } = rawBlock(2, [{ logs }, { logs, transaction: { from: address(33) } }])
+  const [first = {}, second = {}] = receipts
+  const odd = { block, receipts: [first, { ...second, blockNumber: '0x1', from: address(8), status: '0x0' }] }
+  const blocks = [rawBlock(1, [{ logs }]), odd, rawBlock(3, [{ logs }])]
+
+  it('stalls the chain, and log, status and answers name the waiver that helps', async () => {
+    const stalled = await start(blocks)
+    const read = () => stalled.logLines.map(line => JSON.parse(line)).find(line => line.suggestedWaivers)
+    await eventually('the stall is logged', () => read() !== undefined)
+    const advice =
+      /receipt 1 is of block 1 \(waiver unknownReceipt indexes the transaction with its receipt unknown\)/
+    expect(read().problem).toMatch(advice)
+    expect(stalled.server.status()[0]?.problem).toMatch(advice)
+    expect(await stalled.historyText(receiver)).toMatch(advice)
+    expect(read().suggestedWaivers).toMatchObject([{ check: 'unknownReceipt', fromBlock: 2, toBlock: 2 }])
+  })
+
+  it('is unknown with the waiver: its transaction stays, and the coverage names the block', async () => {
+    const service = await start(blocks, { waivers: waive('unknownReceipt') })
+    await service.indexed(3)
+    const [record] = await service.history(address(33), { include: ['transfers', 'operations'] })
+    expect(record).toEqual({
+      ...{ hash: block.transactions[1]?.hash, from: address(33), to: receiver, value: '0x5', data: '0x' },
+      ...{ gasLimit: 21_000, type: 0, nonce: 7, timestamp: 1_700_000_002, blockNumber: 2 }
+    })
+    // What another receipt of the block shows is known.
+    expect(await placesOf(service, address(1))).toHaveLength(3)
+    expect((await service.history(receiver)).map(({ status }) => status)).toEqual([3, undefined, 3, 3])
+    expect(await pageThrough(service, receiver)).toHaveLength(4)
+    const { coverage } = await service.call('svc_getTransactionsByAddress', address(77))
+    expect(coverage).toBe('31337;from=0;to=3;transfers=3;operations=3;unknown="2"')
+    const { text } = await service.call('svc_getSyncStatus')
+    expect(JSON.parse(text).result).toMatchObject({
+      ...{ ready: true, transfersFrom: 3, operationsFrom: 3, unknownBlocks: [{ from: 2, to: 2 }] },
+      covers: { transfers: false, operations: false }
+    })
+  })
+
+  it('stays known where another node gives it sound', async () => {
+    const sound = await startScriptedChain([blocks[0]!, { block, receipts }, blocks[2]!])
+    const service = await start(blocks, { waivers: waive('unknownReceipt'), otherUrls: [sound.url] })
+    await service.indexed(3)
+    expect((await service.history(address(33)))[0]?.status).toBe(3)
+    expect((await service.call('svc_getTransactionsByAddress', address(33))).coverage).not.toContain(
+      'unknown'
+    )
+    await sound.close()
   })
 })
 

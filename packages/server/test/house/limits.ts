@@ -14,7 +14,7 @@ export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
     'all, files with one importer': 140,
     'all, percent of files from 200 lines': 12.5,
     'audit, lines': 2_900,
-    'evm, lines': 10_200,
+    'evm, lines': 10_280,
     'index.ts, lines': 100,
     'model, lines': 900,
     'nodes, lines': 3_900,

@@ -157,7 +157,7 @@ async function caughtUp(service: SimulatedService, driver: EvmDriver, senders: r
     for (const sender of senders) {
       const { result } = await service.ask('svc_getTransactionsByAddress', [sender])
       if (result === undefined) return false
-      for (const { hash: shownHash, status } of result as TransactionRecord[]) {
+      for (const { hash: shownHash, status = 3 } of result as TransactionRecord[]) {
         if (status <= 1) shown.add(`${status === 1 ? 'pending' : 'queued'} ${shownHash}`)
       }
     }
@@ -182,13 +182,13 @@ async function expectTruth(
     )
     for (const [place, record] of answer.entries()) {
       expect(record).toMatchObject(expectedRecord(world, expected[place]!))
-      if (record.status > 1) continue
+      if (isConfirmed(record)) continue
       expect(record.timestamp).toBe(memory.firstSeen.get(record.hash) ?? record.timestamp)
       memory.firstSeen.set(record.hash, record.timestamp)
     }
     if (random.below(4) > 0) continue
     const limit = [1, 2, 3, 5, 7, 13, 64, 65][random.below(8)]!
-    const pendingCount = answer.filter(({ status }) => status <= 1).length
+    const pendingCount = answer.filter(record => !isConfirmed(record)).length
     let page = await service.history(address, { limit })
     const paged = [...page]
     expect(page).toHaveLength(Math.min(limit, answer.length))
@@ -214,7 +214,7 @@ async function takeCursor(
   const address = random.pick(addresses as [string, ...string[]])
   const page = await service.history(address, { limit: 1 + random.below(20) })
   const last = page.at(-1)
-  return last === undefined || last.status <= 1 ? undefined : { address, before: last.hash }
+  return last === undefined || !isConfirmed(last) ? undefined : { address, before: last.hash }
 }
 
 /** A page behind a transaction of an earlier page: what is older on the chain of now, or the news of the reorg. */
@@ -266,11 +266,11 @@ function expectToldInTime(
     }
     const hashes = records.map(({ hash }) => hash)
     expect(new Set(hashes).size).toBe(hashes.length)
-    const confirmed = records.filter(record => record.status > 1)
+    const confirmed = records.filter(record => isConfirmed(record))
     expect(records.slice(-confirmed.length || records.length)).toEqual(confirmed)
     const placed = confirmed.map(record => ({
       hash: record.hash,
-      blockNumber: (isConfirmed(record) ? record.blockNumber : undefined) ?? -1
+      blockNumber: record.blockNumber ?? -1
     }))
     expect(versions.allow(address, placed), JSON.stringify({ address, placed })).toBe(true)
     for (const [hash, shownAtMs] of shown) {
@@ -278,7 +278,7 @@ function expectToldInTime(
       if (!alive.has(hash) || moved.has(hash) || from !== address || shownAtMs > askedAtMs) continue
       expect(hashes, `${label} of ${address} was shown before`).toContain(hash)
     }
-    for (const { hash, status, timestamp } of records) {
+    for (const { hash, status = 3, timestamp } of records) {
       if (!shown.has(hash)) shown.set(hash, toldAtMs)
       if (status > 1) continue
       expect(timestamp).toBe(firstSeen.get(hash) ?? timestamp)

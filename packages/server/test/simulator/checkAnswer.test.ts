@@ -38,7 +38,7 @@ function right(account: Address): readonly ToldRecord[] {
   return [
     ...pending.map(({ hash }) => ({ hash, status: 1, timestamp: 1 })),
     ...mined
-      .map(({ transaction: { hash, status, timestampSeconds, blockNumber } }) => ({
+      .map(({ transaction: { hash, status = 3, timestampSeconds, blockNumber } }) => ({
         ...{ hash, status, blockNumber },
         timestamp: timestampSeconds
       }))

@@ -198,7 +198,7 @@ function isSame(
   records: readonly ToldRecord[],
   expected: readonly {
     readonly hash: Hash
-    readonly status: number
+    readonly status?: number
     readonly timestampSeconds: number
     readonly blockNumber: number
   }[]

@@ -34,7 +34,7 @@ function balanceChange({ transactions, events }: TracedBlock, account: Address):
     if (to === account) sum += value
   }
   for (const { transaction, details } of transactions) {
-    const { from, to, contractAddress, value, feeWei, status } = transaction
+    const { from, to, contractAddress, value, feeWei = 0n, status } = transaction
     if (from === account) sum -= feeWei
     if (status === 3) move(from, to ?? contractAddress, value)
     for (const internal of details.internal ?? []) move(internal.from, internal.to, internal.value)

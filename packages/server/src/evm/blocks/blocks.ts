@@ -8,7 +8,7 @@ import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { AuthorizationReader } from './createAuthorizationReader.ts'
 import { type FetchChecks, type ReadVerified, readBlock } from './readBlock.ts'
 import { BrokenChecksError } from './verification/blockChecks.ts'
-import { contradiction } from './verification/contradiction.ts'
+import { contradiction, type Waivers, withoutUnknown } from './verification/contradiction.ts'
 import type { VerifiedHeader } from './verification/verifiedBlock.ts'
 
 /** How a block is fetched. */
@@ -31,7 +31,8 @@ export interface FetchOptions<T> {
 }
 
 /**
- * Reads the block at a height and its receipts from one node, and verifies that they belong together.
+ * Reads the block at a height and its receipts from one node, and verifies that they belong together. Only what no node gives
+ * sound counts as unknown, where waivers allow it.
  * @throws {BrokenChecksError} the block breaks waivable checks on every upstream; it lists those of header and receipts.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
  * @remarks Two requests, or one where `isTogether` or the block is empty; a batch of one call per transaction more on
@@ -46,6 +47,7 @@ export async function fetchBlock<T>(
 ): Promise<T> {
   const { signal, authorizationReader, isFinal = false, isTogether = false, onSize, decode } = options
   let broken: VerifiedHeader['broken'] = []
+  let allowed = { ...checks, waivers: withoutUnknown(checks.waivers) }
 
   async function ask(node: EvmNode): Promise<T> {
     const given = isTogether
@@ -58,7 +60,7 @@ export async function fetchBlock<T>(
         throw contradiction(number, 'the node does not have it', true)
       })
     }
-    return readBlock(given.block, number, read, checks, {
+    return readBlock(given.block, number, read, allowed, {
       receipts(header) {
         if (broken.length === 0) broken = header.broken
         return given.receipts ?? fetchReceipts(node, header, onSize)
@@ -75,15 +77,26 @@ export async function fetchBlock<T>(
     return block
   }
 
+  const limits = { height: number, isShared: isFinal, ...(signal ? { signal } : {}) }
   try {
-    const limits = { height: number, isShared: isFinal, ...(signal ? { signal } : {}) }
     return await rpc.onOneNode('block', askAndName, limits)
   } catch (error) {
+    if (error instanceof NodeContradictionError && mayBeUnknown(error, number, checks.waivers)) {
+      allowed = checks
+      return await rpc.onOneNode('block', askAndName, limits)
+    }
     // Without receipts the list of broken checks stays as short as the header has made it.
     if (broken.length > 0 && !(error instanceof NodeContradictionError))
       throw new BrokenChecksError(number, broken)
     throw error
   }
+}
+
+/** Reports whether waivers let everything that no node gave sound count as unknown. */
+function mayBeUnknown(error: NodeContradictionError, number: number, waivers: Waivers): boolean {
+  const needed =
+    error instanceof BrokenChecksError ? error.broken.map(({ check }) => check) : (['unknownBlock'] as const)
+  return !error.context.ofRoot && needed.every(check => waivers.passes(check, number))
 }
 
 /** Reports whether a block failed because the node lacks it or its receipts: it lags, or has pruned them. */

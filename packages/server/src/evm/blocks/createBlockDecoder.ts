@@ -1,11 +1,11 @@
-import type { RootPart } from '../../model/rootParts.ts'
+import { includeHeader, type RootPart } from '../../model/rootParts.ts'
 import type { WaivableCheck, Waiver } from '../../model/waivableChecks.ts'
 import { idOf } from '../../nodes/evm/jsonRpc.ts'
 import { isAbsent } from '../../nodes/evm/rawFields.ts'
 import { type AskForNonces, authorizationsOf } from './createAuthorizationReader.ts'
 import { type DecodedRows, readBlock, toRows } from './readBlock.ts'
 import { createRootChecks, type RootChecks } from './roots/createRootChecks.ts'
-import { createWaivers } from './verification/contradiction.ts'
+import { createWaivers, withoutUnknown } from './verification/contradiction.ts'
 
 /** What the blocks of a chain are held against besides themselves, as plain data. */
 export interface DecoderSettings {
@@ -39,7 +39,8 @@ export type DecodeBlock = (
 
 /** Creates the decoder of one chain. */
 export function createBlockDecoder({ waivers, rootParts }: DecoderSettings): DecodeBlock {
-  const allowed = createWaivers(waivers)
+  // Before anything counts as unknown, other nodes are asked.
+  const allowed = withoutUnknown(createWaivers(waivers))
   let rootChecks: Promise<RootChecks> | undefined
 
   return async (answer, askForNonces) => {
@@ -59,7 +60,7 @@ export function createBlockDecoder({ waivers, rootParts }: DecoderSettings): Dec
       const decoded = await readBlock(
         results.block,
         answer.number,
-        (block, authorizations) => toRows(block, authorizations, roots !== undefined),
+        (block, authorizations) => toRows(block, authorizations, includeHeader(rootParts ?? [])),
         { waivers: noted, roots },
         {
           receipts: () => results.receipts,

@@ -1,6 +1,6 @@
 import type { BlockRef, Hash } from '@chain-data/index'
 import { type BlockRows, encodeBlock } from '@chain-data/index/record'
-import type { RootVerification } from '../../model/rootParts.ts'
+import { includeHeader, type RootVerification } from '../../model/rootParts.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import type { NodeOutcome, PostedBatch } from '../../nodes/evm/nodeCall.ts'
@@ -162,8 +162,8 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     },
 
     async block(number, signal, onSize) {
-      const roots = await rootChecksOf(number)
-      const hasVerifiedRoots = roots !== undefined
+      const checks = await rootChecksOf(number)
+      const hasVerifiedRoots = checks !== undefined && includeHeader(roots?.parts ?? [])
       const read = (verified: VerifiedBlock, authorizations?: BlockAuthorizations): FetchedBlock =>
         addTraces === undefined
           ? toRows(verified, authorizations, hasVerifiedRoots)
@@ -182,7 +182,7 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
           given.set(number, { giver, hash: ref.hash, parentHash })
         }
       }
-      const fetched = await fetchBlock(rpc, number, read, { waivers: allowed, roots }, options)
+      const fetched = await fetchBlock(rpc, number, read, { waivers: allowed, roots: checks }, options)
       const { ignoredLogs } = fetched
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
@@ -190,7 +190,8 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
           count: ignoredLogs
         })
       if ('rows' in fetched) return withParent(fetched.rows, signal)
-      const linked = await withParent({ ...fetched.block, hasVerifiedRoots }, signal)
+      const isVerified = hasVerifiedRoots && fetched.block.unknown === undefined
+      const linked = await withParent({ ...fetched.block, hasVerifiedRoots: isVerified }, signal)
       return encodeBlock((await addTraces?.(linked, fetched.mayReward, signal)) ?? linked)
     },
 

@@ -15,7 +15,10 @@ interface NativeMoves {
   readonly internalSent: bigint
 }
 
-/** Value moves only where the transaction succeeded; its fee is paid either way. Value sent to oneself counts on both sides. */
+/**
+ * Value moves only where the transaction succeeded; its fee is paid either way. Value sent to oneself counts on both sides.
+ * Nothing is known to have moved where the receipt is unknown.
+ */
 export function nativeMoves({ transaction, internal = [] }: KnownTransaction, account: Address): NativeMoves {
   const { from, to, contractAddress, status, value, feeWei } = transaction
   const isMoved = status === 3
@@ -23,7 +26,7 @@ export function nativeMoves({ transaction, internal = [] }: KnownTransaction, ac
   return {
     received: isMoved && receiver === account ? value : 0n,
     sent: isMoved && from === account ? value : 0n,
-    fees: from === account ? feeWei : 0n,
+    fees: from === account ? (feeWei ?? 0n) : 0n,
     internalReceived: sumOf(internal, transfer => (transfer.to === account ? transfer.value : 0n)),
     internalSent: sumOf(internal, transfer => (transfer.from === account ? transfer.value : 0n))
   }

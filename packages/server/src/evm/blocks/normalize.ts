@@ -24,6 +24,7 @@ import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } fro
 import { type BlockAuthorizations, findAuthorities } from './authorizations.ts'
 import { readLogs } from './readLogs.ts'
 import { createdAddress } from './roots/createdAddress.ts'
+import { aboutReceipt } from './verification/contradiction.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verification/verifiedBlock.ts'
 
 export interface NormalizedBlock {
@@ -46,7 +47,7 @@ export function normalizeBlock(
   verified: VerifiedBlock,
   authorizations: BlockAuthorizations = { signed: new Map() }
 ): NormalizedBlock {
-  const { ref, parentHash, timestampSeconds, raw } = verified
+  const { ref, parentHash, timestampSeconds, raw, unknown } = verified
   const where = `block ${ref.number}`
   const baseFee = readOptionalQuantity(raw.baseFeePerGas, where, 'baseFeePerGas')
   const events = new AccountEventList()
@@ -57,12 +58,13 @@ export function normalizeBlock(
     const { indexed, ignored } = normalizeConfirmed(each, verified, baseFee, of)
     const { transaction } = indexed
     ignoredLogs += ignored
-    tips += transaction.gasSpent * tipPerGas(transaction.gasPrice, baseFee)
+    const { gasSpent, gasPrice } = transaction
+    if (gasSpent !== undefined && gasPrice !== undefined) tips += gasSpent * tipPerGas(gasPrice, baseFee)
     addTransactionEvents(events, transaction, each.raw, authorizations.signed, of)
     return indexed
   })
   addBlockEvents(events, raw, tips, where)
-  const block = { ref, parentHash, timestampSeconds, transactions, events: events.list() }
+  const block = { ref, parentHash, timestampSeconds, transactions, events: events.list(), unknown }
   return {
     block: authorizations.signed.size === 0 ? block : withAuthorities(block, authorizations),
     ignoredLogs
@@ -153,39 +155,38 @@ function addBlobFields(transaction: Writable<EvmTransaction>, raw: RawObject, wh
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 function normalizeConfirmed(
-  { index, raw, receipt }: VerifiedTransaction,
+  { hash, index, raw, receipt }: VerifiedTransaction,
   block: VerifiedBlock,
   baseFee: bigint | undefined,
   where: string
 ): { indexed: IndexedTransaction; ignored: number } {
   const common = normalizeTransaction(raw, where, {
-    from: receipt.from,
-    to: receipt.to,
-    nonce: receipt.depositNonce,
-    gasPrice: receipt.effectiveGasPrice
+    from: receipt?.from,
+    to: receipt?.to,
+    nonce: receipt?.depositNonce,
+    gasPrice: receipt?.effectiveGasPrice
   })
-  const status = readStatus(receipt, where)
-  const gasPrice = readGasPrice(common, raw, receipt, baseFee, where)
-  const gasSpent = readOptionalQuantity(receipt.gasUsed, where, 'gasUsed') ?? 0n
-  const transaction: Writable<ConfirmedTransaction> = {
-    ...common,
-    blockNumber: block.ref.number,
-    index,
-    timestampSeconds: block.timestampSeconds,
-    status,
-    gasPrice,
-    gasSpent,
-    feeWei: gasSpent * gasPrice + readExtraFees(common.type, receipt, where)
+  const { number: blockNumber } = block.ref
+  const placed = { ...common, blockNumber, index, timestampSeconds: block.timestampSeconds }
+  const known = common.to === undefined ? [common.from] : [common.from, common.to]
+  if (receipt === undefined) {
+    return { indexed: { transaction: placed, parties: eachOnce(known), candidates: [] }, ignored: 0 }
   }
-  const created = status === 3 ? readCreated(common, receipt, where) : undefined
-  if (created !== undefined) transaction.contractAddress = created
-  // Also those of a failed transaction: chains on which it undoes its logs list none, others log fees there.
-  const { parties, ignored, ...logged } = readLogs(receipt.logs)
-  const all = [common.from]
-  if (common.to !== undefined) all.push(common.to)
-  if (created !== undefined) all.push(created)
-  all.push(...parties)
-  return { indexed: { transaction, parties: eachOnce(all), ...logged }, ignored }
+  try {
+    const status = readStatus(receipt, where)
+    const gasPrice = readGasPrice(common, raw, receipt, baseFee, where)
+    const gasSpent = readOptionalQuantity(receipt.gasUsed, where, 'gasUsed') ?? 0n
+    const feeWei = gasSpent * gasPrice + readExtraFees(common.type, receipt, where)
+    const transaction: Writable<ConfirmedTransaction> = { ...placed, status, gasPrice, gasSpent, feeWei }
+    const created = status === 3 ? readCreated(common, receipt, where) : undefined
+    if (created !== undefined) transaction.contractAddress = created
+    // Also those of a failed transaction: chains on which it undoes its logs list none, others log fees there.
+    const { parties, ignored, ...logged } = readLogs(receipt.logs)
+    if (created !== undefined) known.push(created)
+    return { indexed: { transaction, parties: eachOnce([...known, ...parties]), ...logged }, ignored }
+  } catch (error) {
+    throw aboutReceipt(error, hash)
+  }
 }
 
 /**

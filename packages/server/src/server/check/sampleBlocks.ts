@@ -2,7 +2,7 @@ import { ChainDataError } from '@chain-data/index'
 import { lacksBlock } from '../../evm/blocks/blocks.ts'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import { BrokenChecksError } from '../../evm/blocks/verification/blockChecks.ts'
-import { maxReasonLength, type Waiver } from '../../model/waivableChecks.ts'
+import { isUnknownPart, maxReasonLength, type Waiver } from '../../model/waivableChecks.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { plural } from '../../platform/plural.ts'
@@ -69,8 +69,8 @@ export function judgeSample(
 ): Findings {
   const errors = sample.flatMap(({ error }) => error ?? [])
   const missing = errors.filter(lacksBlock)
-  const broken = errors.filter(error => error instanceof BrokenChecksError)
-  const others = errors.filter(error => !(error instanceof BrokenChecksError))
+  const broken = errors.filter(error => brokenBy(error).length > 0)
+  const others = errors.filter(error => brokenBy(error).length === 0)
   const unsound = others.find(error => error instanceof NodeContradictionError)
   const more = missing.length > 1 ? ` (and ${missing.length - 1} more of the sample)` : ''
   const failed = unsound ?? (broken.length === 0 ? errors[0] : undefined)
@@ -107,7 +107,13 @@ export function compareSamples(samples: readonly (readonly SampledBlock[])[]): {
   return { wrong, waivers: suggestWaivers(right.toSorted((a, b) => a.height - b.height)) }
 }
 
-const brokenIn = ({ error }: SampledBlock) => (error instanceof BrokenChecksError ? error.broken : [])
+const brokenIn = ({ error }: SampledBlock) => brokenBy(error)
+
+/** Returns the checks that a chain may be known to break; none where a part of the block would have to count as unknown. */
+function brokenBy(error: ChainDataError | undefined) {
+  if (!(error instanceof BrokenChecksError)) return []
+  return error.broken.some(({ check }) => isUnknownPart(check)) ? [] : error.broken
+}
 
 /**
  * Returns the waivers that a chain needs by its sample, which ascends. The range of a check reaches to the next block with

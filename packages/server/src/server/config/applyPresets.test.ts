@@ -77,8 +77,12 @@ describe('the preset of a chain', () => {
 
   it('is told with what of its blocks cannot be recomputed, unless it is recomputed all the same', () => {
     expect(describeChain(chainOf({ chainId: 42_161 })).unverified).toContain('type 0x78')
+    expect(describeChain(chainOf({ chainId: 137 }))).toMatchObject({
+      verified: 'header, withdrawals, senders of new blocks',
+      unverified: expect.stringContaining('state syncs')
+    })
     expect(describeChain(chainOf({ chainId: 100 })).unverified).toContain('no recorded block')
-    expect(describeChain(chainOf({ chainId: 137, verify: 'roots' }))).not.toHaveProperty('unverified')
+    expect(describeChain(chainOf({ chainId: 534_352, verify: 'roots' }))).not.toHaveProperty('unverified')
     for (const chainId of [1, 31_337, 424_242]) {
       expect(describeChain(chainOf({ chainId }))).not.toHaveProperty('unverified')
     }

@@ -50,6 +50,22 @@ it('says what is lacking of history older than the index, and why', async () => 
   )
 })
 
+it('names the blocks with a part unknown, in one state of an index or another', async () => {
+  const [one, other, third] = [
+    { from: 7, to: 7 },
+    { from: 20, to: 22 },
+    { from: 8, to: 9 }
+  ]
+  expect(
+    await headerOf([
+      { chainId: 1, from: 0, to: 30, transfersFrom: 23, unknownBlocks: [one, other] },
+      { chainId: 2, from: 0, to: 30, unknownBlocks: [one] },
+      { chainId: 2, from: 0, to: 30, unknownBlocks: [third, other] },
+      { chainId: 2, from: 0, to: 30 }
+    ])
+  ).toBe('1;from=0;to=30;transfers=23;unknown="7 20-22", 2;from=0;to=30;unknown="7-9 20-22"')
+})
+
 it('is no header where nothing was told', async () => {
   expect(await headerOf([])).toBeUndefined()
 })

@@ -1,3 +1,4 @@
+import { formatSpans, joinSpans } from '@chain-data/index'
 import { errors, transport } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
@@ -150,7 +151,8 @@ function toMember(coverage: AnswerCoverage): string | undefined {
   const all = [chainId, ...numbers.map(([, value]) => value ?? 0)]
   if (all.some(value => !(Number.isInteger(value) && value >= 0 && value <= largestInteger))) return undefined
   const { lacks, reason } = coverage
-  const parameters = [...numbers, ...Object.entries({ deep: deepHistory, lacks, reason })]
+  const unknown = coverage.unknownBlocks && `"${formatSpans(coverage.unknownBlocks)}"`
+  const parameters = [...numbers, ...Object.entries({ unknown, deep: deepHistory, lacks, reason })]
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `;${name}=${value}`)
   return `${chainId}${parameters.join('')}`
@@ -179,6 +181,7 @@ function narrower(one: AnswerCoverage, other: AnswerCoverage): AnswerCoverage {
   const worst = (['none', 'state', 'node'] as const).find(deepHistory =>
     [one, other].some(each => each.deepHistory === deepHistory)
   )
+  const unknown = [one, other].flatMap(each => each.unknownBlocks ?? [])
   const deepFrom = [one, other].flatMap(each => each.deepFrom ?? [])
   return {
     chainId: one.chainId,
@@ -187,6 +190,7 @@ function narrower(one: AnswerCoverage, other: AnswerCoverage): AnswerCoverage {
     ...(transfersFrom === undefined ? {} : { transfersFrom }),
     ...(internalFrom === undefined ? {} : { internalFrom }),
     ...(operationsFrom === undefined ? {} : { operationsFrom }),
+    ...(unknown.length > 0 && { unknownBlocks: joinSpans(unknown) }),
     ...present({ deepHistory: worst, lacks: one.lacks ?? other.lacks, reason: one.reason ?? other.reason }),
     ...(worst === 'none' || deepFrom.length === 0 ? {} : { deepFrom: Math.max(...deepFrom) })
   }

@@ -59,7 +59,8 @@ const boundedCharacters = 2_048
 /**
  * Writes histories from the store to the wire: the bytes of a record are written out as text, field by field, and no value
  * is made of them. The text is that of `exactJson` of what `toTransactionRecord` shapes; a property test compares the two.
- * Attached details come last in a record; internal transfers are left out where the block was not traced.
+ * Attached details come last in a record; internal transfers are left out where the block was not traced, transfers and
+ * operations where the receipt is unknown.
  *
  * @remarks A record costs a small part of what the way over values does; bench/http measures it.
  */
@@ -80,9 +81,10 @@ export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
       if (parts.layout.isPending) throw damaged('it is an entry of the pool')
       writeFields(writer, bytes, parts, toPosition(id).blockNumber, formatAddress)
       if (account !== undefined) {
-        if (attached?.transfers) writeTransfers(bytes, parts, account)
+        const hasReceipt = parts.layout.lacks.length === 0
+        if (attached?.transfers && hasReceipt) writeTransfers(bytes, parts, account)
         if (attached?.internal && parts.layout.isTraced) writeInternal(bytes, parts, account)
-        if (attached?.operations) writeOperations(bytes, parts, account)
+        if (attached?.operations && hasReceipt) writeOperations(bytes, parts, account)
       }
       writer.text(end)
     }
@@ -127,7 +129,8 @@ function writeFields(
   let isAfterText = false
   for (const { field, index, isText, afterText, afterOther } of members) {
     const at = parts.at(index)
-    if (at < 0 && field.codec !== 'fee' && field.codec !== 'failed') continue
+    if (at < 0 && ((field.codec !== 'fee' && field.codec !== 'failed') || parts.layout.lacks.includes(index)))
+      continue
     writer.text(isAfterText ? afterText : afterOther)
     isAfterText = isText
     switch (field.codec) {

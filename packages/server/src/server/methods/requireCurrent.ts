@@ -9,6 +9,7 @@ import type {
   StoreReader,
   SyncStatus
 } from '@chain-data/index'
+import type { HistoryCertificate } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { newestHead, type ReadinessRules, whyNotReady, withIndex } from '../../model/sync.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
@@ -258,16 +259,19 @@ export function coverageIn(
 }
 
 /**
- * Returns from which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none.
+ * Returns from which blocks on the index knows what happened in transactions, and the blocks of which it does not know all, in
+ * the words of the wire; absent: of none.
  * @param indexedFrom - first block of the index.
  */
 export function knownFrom(
   indexedFrom: number,
-  { tracedFrom }: IndexCoverage
-): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom' | 'operationsFrom'> {
+  { tracedFrom, unknown }: IndexCoverage
+): Pick<HistoryCertificate['covers'], 'transfersFrom' | 'internalFrom' | 'operationsFrom' | 'unknownBlocks'> {
+  const knownFrom = Math.max(indexedFrom, (unknown?.at(-1)?.to ?? -1) + 1)
   return {
-    transfersFrom: indexedFrom,
+    transfersFrom: knownFrom,
     ...(tracedFrom !== undefined && { internalFrom: tracedFrom }),
-    operationsFrom: indexedFrom
+    operationsFrom: knownFrom,
+    ...(unknown && { unknownBlocks: unknown.map(span => ({ ...span })) })
   }
 }

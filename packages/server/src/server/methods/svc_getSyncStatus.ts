@@ -107,6 +107,7 @@ function toWireStatus(chain: StatusChain, view: IndexView | undefined, rules: Re
   const from = view?.range?.from
   const coversAll = (from: number | undefined) =>
     indexedTo !== undefined && from !== undefined && from <= indexedFrom
+  const hasUnknown = view?.coverage.unknown !== undefined
   // In the middle of a reorg, and without its index, no history is answered, whatever the indexer last reported.
   const isSettled = view !== undefined && (view.marks.settled || !view.marks.backfilled)
   return {
@@ -121,8 +122,8 @@ function toWireStatus(chain: StatusChain, view: IndexView | undefined, rules: Re
     ...present({ problem: problem ?? (view === undefined ? 'the store does not answer' : undefined) }),
     ...present({ deepHistory: indexedFrom === 0 ? 'none' : chain.deepHistory() }),
     covers: {
-      ...{ transfers: true, internal: coversAll(view?.coverage.tracedFrom) },
-      ...{ operations: coversAll(from), pool: poolCovered }
+      ...{ transfers: !hasUnknown, internal: coversAll(view?.coverage.tracedFrom) },
+      ...{ operations: coversAll(from) && !hasUnknown, pool: poolCovered }
     },
     ...(view && from !== undefined && knownFrom(from, view.coverage)),
     ...(view && { integrity: showIntegrity(state.integrity, from) })

@@ -45,16 +45,19 @@ function expectedText(all: readonly Detailed[], attached: Attached): string {
     from === attached.address || to === attached.address
   const records = all.map(({ transaction, details }) => ({
     ...toTransactionRecord(transaction, formatAddress),
-    ...(attached.transfers && {
-      transfers: details.transfers.filter(each => !each.isWrapping && touches(each)).map(toWireTransfer)
-    }),
+    // Only a receipt shows them.
+    ...(attached.transfers &&
+      transaction.status !== undefined && {
+        transfers: details.transfers.filter(each => !each.isWrapping && touches(each)).map(toWireTransfer)
+      }),
     ...(attached.internal &&
       details.internal && { internal: details.internal.filter(touches).map(toWireInternal) }),
-    ...(attached.operations && {
-      operations: details.operations
-        .filter(({ sender, paymaster }) => [sender, paymaster].includes(attached.address))
-        .map(toWireOperation)
-    })
+    ...(attached.operations &&
+      transaction.status !== undefined && {
+        operations: details.operations
+          .filter(({ sender, paymaster }) => [sender, paymaster].includes(attached.address))
+          .map(toWireOperation)
+      })
   }))
   return exactJson(records).slice(1, -1)
 }
@@ -151,6 +154,10 @@ const arbitraryDetailed: fc.Arbitrary<Detailed> = fc
     amount: arbitraryUint256
   })
   .map(({ transaction, details, to, amount }) => {
+    // Only a receipt shows transfers and operations.
+    if (transaction.status === undefined) {
+      return { transaction, details: { ...details, transfers: [], operations: [] } }
+    }
     const [first, ...rest] = details.transfers
     if (first?.standard !== 'erc20') return { transaction, details }
     const data = `0xa9059cbb${word(to)}${word(amount)}` as const

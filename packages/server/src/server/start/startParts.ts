@@ -15,6 +15,7 @@ import { chainPresets } from '../../model/chainPresets.ts'
 import { labelChain, nameOfChain } from '../../model/labelChain.ts'
 import { urlOf } from '../../model/nodeEndpoint.ts'
 import { mapProblems, toChainState } from '../../model/sync.ts'
+import { isUnknownPart } from '../../model/waivableChecks.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { clusterOfChainId } from '../../nodes/solana/clusters.ts'
 import { createSolanaHistoryRpc } from '../../nodes/solana/historyRpc.ts'
@@ -117,7 +118,7 @@ export async function startParts(
   const indexing = await startIndexing(openChains, config, stores, logger)
   const evmChains = openChains.map(({ chain, reader, rpc }, index) => {
     const { chainId, finality, waivers, traces, deepHistory } = chain
-    const source = createEvmSource({ rpc, finality, waivers, traces })
+    const source = createEvmSource({ rpc, finality, waivers: waivers.filter(isKnownWhole), traces })
     const deep =
       deepHistory !== 'off'
         ? createDeepHistory({
@@ -281,9 +282,15 @@ export async function startParts(
   }
 }
 
+/** Certificates compare with whole blocks: a block with a part unknown proves nothing. */
+function isKnownWhole({ check }: EvmChain['waivers'][number]): boolean {
+  return !isUnknownPart(check)
+}
+
 /** Reads blocks for certificates, each of them held against its header. */
 function createVerifiedBlocks(chain: EvmChain, rpc: EvmUpstreams) {
-  const { finality, waivers, traces, dev } = chain
+  const { finality, traces, dev } = chain
+  const waivers = chain.waivers.filter(isKnownWhole)
   const parts = recomputableParts(chain)
   const source = createEvmSource({ rpc, finality, waivers, traces, dev, roots: { parts, blocks: 'all' } })
   return {

@@ -1,18 +1,25 @@
 import { toHex } from '@chain-data/index/record'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { RootChecks } from '../../../src/evm/blocks/roots/createRootChecks.ts'
+import { createRootChecks, type RootChecks } from '../../../src/evm/blocks/roots/createRootChecks.ts'
 import { encodeTransaction } from '../../../src/evm/blocks/roots/encodeTransaction.ts'
 import { loadRecoverSender, type RecoverSender } from '../../../src/evm/blocks/roots/recoverSender.ts'
 import { findType } from '../../../src/evm/blocks/roots/transactionTypes.ts'
 import { verifyBlockHash } from '../../../src/evm/blocks/roots/verifyBlockHash.ts'
+import { createWaivers } from '../../../src/evm/blocks/verification/contradiction.ts'
 import type { VerifiedHeader } from '../../../src/evm/blocks/verification/verifiedBlock.ts'
+import { verifyHeader, verifyReceipts } from '../../../src/evm/blocks/verify.ts'
 import { chainPresets } from '../../../src/model/chainPresets.ts'
-import { rootParts } from '../../../src/model/rootParts.ts'
+import { knownExceptions } from '../../../src/model/knownExceptions.ts'
+import { type RootPart, rootParts } from '../../../src/model/rootParts.ts'
 import { keccak256 } from '../../../src/platform/keccak256.ts'
 import type { Raw } from '../rawBlock.ts'
 import { allChecks, verifyWhole, type WholeBlock } from '../verifyWhole.ts'
 import arbitrumOne from './arbitrumOne.json' with { type: 'json' }
+import cronos from './cronos.json' with { type: 'json' }
 import headers from './headers.json' with { type: 'json' }
+import hyperEvm from './hyperEvm.json' with { type: 'json' }
+import tempo from './tempo.json' with { type: 'json' }
+import tempoModerato from './tempoModerato.json' with { type: 'json' }
 import transactions from './transactions.json' with { type: 'json' }
 
 /*
@@ -35,6 +42,10 @@ describe('headers of public chains', () => {
     expect(() => verifyBlockHash(header(raw))).not.toThrow()
     expect(() => verifyBlockHash(header({ ...raw, timestamp: '0x1' }))).toThrow('the hash of its header is')
   })
+})
+
+it('the preset of Polygon names what header and transactions of block 50,000,000 show', () => {
+  expect(chainPresets.get(137)?.roots).toEqual(['header', 'withdrawals', 'senders'])
 })
 
 describe('transactions of public chains', () => {
@@ -82,6 +93,50 @@ describe('whole blocks of public chains', () => {
     )
   })
 })
+
+describe('blocks of public chains of which some parts follow from the answers', () => {
+  interface Recorded extends WholeBlock {
+    readonly chain: string
+    readonly chainId: number
+  }
+  const recorded: readonly (readonly [name: string, block: Recorded, parts: readonly RootPart[]])[] = [
+    ['HyperEVM, block 50,000', hyperEvm, rootParts],
+    ['Tempo, block 17,708,868', tempo, ['header', 'receipts', 'withdrawals']],
+    ['Tempo Moderato, block 6,541', tempoModerato, ['header', 'receipts', 'withdrawals']],
+    ['Cronos, block 10,000', cronos, ['senders']]
+  ]
+  /** Checks one part of a block as its chain's preset has it. */
+  async function check({ chainId, block, receipts }: Recorded, part: RootPart): Promise<void> {
+    const waivers = createWaivers(knownExceptions.get(chainId) ?? [])
+    const checks = await createRootChecks([part])
+    const header = verifyHeader(block, Number(block.number), waivers)
+    checks.header(header)
+    checks.receipts(verifyReceipts(header, receipts, waivers))
+  }
+
+  it.each(recorded)('%s: those that the preset names', async (_, whole, parts) => {
+    expect(chainPresets.get(whole.chainId)?.roots).toEqual(parts)
+    for (const part of parts) await check(whole, part)
+  })
+
+  it.each(recorded)('%s: an altered value is refused', async (_, whole, parts) => {
+    const { block, receipts } = whole
+    const [transaction, ...others] = block.transactions
+    const altered: Readonly<Record<RootPart, Recorded>> = {
+      header: { ...whole, block: { ...block, gasLimit: '0x1' } },
+      withdrawals: { ...whole, block: { ...block, withdrawals: [withdrawal] } },
+      transactions: {
+        ...whole,
+        block: { ...block, transactions: [{ ...transaction, value: '0x1' }, ...others] }
+      },
+      senders: { ...whole, block: { ...block, transactions: [{ ...transaction, value: '0x1' }, ...others] } },
+      receipts: { ...whole, receipts: receipts.map(receipt => ({ ...receipt, status: '0x0' })) }
+    }
+    for (const part of parts) await expect(check(altered[part], part), part).rejects.toThrow()
+  })
+})
+
+const withdrawal = { index: '0x1', validatorIndex: '0x1', address: `0x${'1'.repeat(40)}`, amount: '0x1' }
 
 /** Another value of the same form. */
 function alter(hex: string): string {

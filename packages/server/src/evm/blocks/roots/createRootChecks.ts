@@ -1,4 +1,5 @@
 import type { RootPart } from '../../../model/rootParts.ts'
+import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { VerifiedBlock, VerifiedHeader } from '../verification/verifiedBlock.ts'
 import { loadRecoverSender } from './recoverSender.ts'
 import { verifyBlockHash } from './verifyBlockHash.ts'
@@ -22,17 +23,29 @@ export interface RootChecks {
 export async function createRootChecks(parts: readonly RootPart[]): Promise<RootChecks> {
   const has = (part: RootPart) => parts.includes(part)
   const recoverSender = has('senders') ? await loadRecoverSender() : undefined
-  return {
-    header(header) {
-      if (has('header')) verifyBlockHash(header)
-      if (has('withdrawals')) verifyWithdrawalsRoot(header)
-      if (!has('transactions') && recoverSender === undefined) return
-      const encoded = encodeTransactions(header)
-      if (has('transactions')) verifyTransactionsRoot(header, encoded)
-      if (recoverSender !== undefined) verifySenders(header, encoded, recoverSender)
-    },
-    receipts(block) {
-      if (has('receipts')) verifyReceiptsRoot(block, has('transactions'))
+  const header = (header: VerifiedHeader) => {
+    if (has('header')) verifyBlockHash(header)
+    if (has('withdrawals')) verifyWithdrawalsRoot(header)
+    if (!has('transactions') && recoverSender === undefined) return
+    const encoded = encodeTransactions(header, has('transactions'))
+    if (has('transactions')) verifyTransactionsRoot(header, encoded)
+    if (recoverSender !== undefined) verifySenders(header, encoded, recoverSender)
+  }
+  const receipts = (block: VerifiedBlock) => {
+    if (has('receipts')) verifyReceiptsRoot(block, has('transactions'))
+  }
+  return { header: naming(header), receipts: naming(receipts) }
+}
+
+/** Adds the setting that indexes the block all the same to each failure. */
+function naming<Part>(check: (part: Part) => void): (part: Part) => void {
+  return part => {
+    try {
+      check(part)
+    } catch (error) {
+      if (!(error instanceof NodeContradictionError)) throw error
+      const text = `${error.message}; "verify": "basic" indexes it unverified`
+      throw new NodeContradictionError(text, { ...error.context, ofRoot: true })
     }
   }
 }

@@ -59,7 +59,7 @@ const header = {
     16
   )
 }
-const encoded = encodeTransactions(header)
+const encoded = encodeTransactions(header, true)
 const raw = {
   ...header.raw,
   baseFeePerGas: hex(1_000_000_000),
@@ -81,7 +81,7 @@ it(`a block of ${count} transactions costs`, async ({ bench }) => {
       verifyReceipts(header, blank)
     }),
     bench('encoding, hashes and root of its transactions', () => {
-      verifyTransactionsRoot(whole, encodeTransactions(whole))
+      verifyTransactionsRoot(whole, encodeTransactions(whole, true))
     }),
     bench('the root of its receipts', () => {
       verifyReceiptsRoot(block, true)

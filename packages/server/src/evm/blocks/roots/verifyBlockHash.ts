@@ -1,6 +1,6 @@
 import { toHex } from '@chain-data/index/record'
 import { RLP } from '@ethereumjs/rlp'
-import { isAbsent, type RawObject } from '../../../nodes/evm/rawFields.ts'
+import { isAbsent, type RawObject, readObject } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import type { VerifiedHeader } from '../verification/verifiedBlock.ts'
@@ -21,14 +21,27 @@ const laterFields = toFields(
   requestsHash:hash`
 )
 
+/** The fields that Tempo writes before those of Ethereum, which are one list then, and after them once it names who proposed a block. */
+const tempoFields = toFields(
+  'mainBlockGeneralGasLimit:integer sharedGasLimit:integer timestampMillisPart:integer'
+)
+const tempoContext = 'consensusContext'
+const tempoContextFields = toFields('epoch:integer view:integer parentView:integer proposer:hash')
+
 function toFields(text: string): Fields {
   return text.split(/\s+/).map(field => field.split(':') as [string, Kind])
 }
 
 /** Members of an answer that are no fields of the header. */
-const besides = ['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals', 'author']
+const besides = [
+  ...['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals', 'author'],
+  'timestampMillis'
+]
 
-const known = new Set([...[...fields, ...laterFields].map(([name]) => name), ...besides])
+const known = new Set([
+  ...[...fields, ...laterFields, ...tempoFields].map(([name]) => name),
+  ...[tempoContext, ...besides]
+])
 
 /**
  * Checks that a block's hash is the hash of its header.
@@ -38,10 +51,7 @@ export function verifyBlockHash({ ref, raw }: VerifiedHeader): void {
   const computed = toHex(keccak256(encodeHeader(raw, `block ${ref.number}`)))
   if (computed === ref.hash) return
   const unknown = unknownMembers(raw)
-  const hint =
-    unknown.length === 0
-      ? ''
-      : `; not known as fields of a header: ${unknown.join(', ')} ("verify": "basic" indexes it unverified)`
+  const hint = unknown.length === 0 ? '' : `; not known as fields of a header: ${unknown.join(', ')}`
   throw contradiction(ref.number, `hash is ${ref.hash}, but the hash of its header is ${computed}${hint}`)
 }
 
@@ -49,7 +59,13 @@ export function verifyBlockHash({ ref, raw }: VerifiedHeader): void {
 function encodeHeader(raw: RawObject, where: string): Uint8Array {
   const header = new RlpFields(raw, where)
   const present = laterFields.filter(([name]) => !isAbsent(raw[name]))
-  return RLP.encode([...fields, ...present].map(([name, kind]) => header[kind](name)))
+  const read = (from: RlpFields, names: Fields) => names.map(([name, kind]) => from[kind](name))
+  const own = read(header, [...fields, ...present])
+  if (tempoFields.every(([name]) => isAbsent(raw[name]))) return RLP.encode(own)
+  const context = isAbsent(raw[tempoContext])
+    ? []
+    : [read(new RlpFields(readObject(raw[tempoContext], where, tempoContext), where), tempoContextFields)]
+  return RLP.encode([...read(header, tempoFields), own, ...context])
 }
 
 /** Names the members of a block's answer of which it is not known whether the block's hash covers them. */

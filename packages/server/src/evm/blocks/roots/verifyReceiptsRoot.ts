@@ -22,13 +22,14 @@ const gasPerBlob = 131_072n
 /**
  * Checks that the header commits to the receipts of a block, and that what they show besides follows from what is committed
  * to: the gas of each from the sums, and, with `hasTransactions`, its price, its blob gas and the contract it created.
+ * @param block - All of its receipts are known.
  * @param hasTransactions - The transactions are verified too.
  * @throws {NodeContradictionError} naming the root and both hashes, or the receipt and both values.
  * @remarks The price of blob gas and the fee of a rollup's parent chain stay the node's claim: no header commits to them.
  */
 export function verifyReceiptsRoot(block: VerifiedBlock, hasTransactions: boolean): void {
   const { ref, raw, transactions, system } = block
-  const committed = transactions.filter(({ hash }) => !system.has(hash))
+  const committed = transactions.filter(hasReceipt).filter(({ hash }) => !system.has(hash))
   const baseFee = isAbsent(raw.baseFeePerGas) ? undefined : readQuantity(raw.baseFeePerGas, 'baseFeePerGas')
   const encoded = committed.map(({ hash, raw: own, receipt }) => {
     const where = `block ${ref.number} receipt of ${hash}`
@@ -45,6 +46,13 @@ export function verifyReceiptsRoot(block: VerifiedBlock, hasTransactions: boolea
     gasBefore = gasSoFar
     if (hasTransactions) verifyDerived(transaction, baseFee, onlyPrice, where)
   }
+}
+
+/** A transaction of a block whose receipts are all known. */
+type Received = VerifiedTransaction & Required<Pick<VerifiedTransaction, 'receipt'>>
+
+function hasReceipt(transaction: VerifiedTransaction): transaction is Received {
+  return transaction.receipt !== undefined
 }
 
 /**
@@ -65,7 +73,7 @@ function takesBaseFeeAlone({ ref, raw, transactions: [first] }: VerifiedBlock): 
  * @param onlyPrice - that every transaction of the block pays; absent: each pays its own.
  */
 function verifyDerived(
-  { raw, receipt }: VerifiedTransaction,
+  { raw, receipt }: Received,
   baseFee: bigint | undefined,
   onlyPrice: bigint | undefined,
   where: string

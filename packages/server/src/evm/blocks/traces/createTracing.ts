@@ -21,7 +21,7 @@ export interface TracingOptions {
  * Adds internal transfers and account events, read from traces, to a verified block.
  *
  * @param mayReward - the block is of proof of work (its difficulty is not 0), so it may pay a reward without transactions.
- * @returns the same block, where traces are "auto" and unavailable.
+ * @returns the same block, where traces are "auto" and unavailable, or its transactions are unknown.
  * @throws {NodeContradictionError} no upstream's traces fit the block.
  * @throws {NodeUnavailableError} no upstream offers traces, or none answered.
  * @throws {NodeRpcError} no upstream has the state of that block any more.
@@ -55,6 +55,7 @@ export function createTracing({ rpc, mode, logger, clock = steadyClock }: Tracin
   }
 
   return async (block, mayReward, signal) => {
+    if (block.unknown === 'transactions') return block
     const { number } = block.ref
     const isEmpty = block.transactions.length === 0
     if (isEmpty && (number === 0 || !mayReward)) return withTraces(block, nothing)

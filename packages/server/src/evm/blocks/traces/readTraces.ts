@@ -137,7 +137,7 @@ function verifyRoot(
   if (root.from !== from) throw differ('from', root.from, from)
   if (to !== undefined && root.to !== to) throw differ('to', root.to, to)
   if (root.value !== value) throw differ('value', root.value, value)
-  return (root.error !== undefined) === (status === 4)
+  return status === undefined || (root.error !== undefined) === (status === 4)
 }
 
 async function hasNoStatus(node: EvmNode, hash: string): Promise<boolean> {

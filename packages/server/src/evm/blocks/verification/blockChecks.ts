@@ -1,3 +1,4 @@
+import type { ErrorContext } from '@chain-data/index'
 import { maxReasonLength, type WaivableCheck, type Waiver } from '../../../model/waivableChecks.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { Waivers } from './contradiction.ts'
@@ -18,8 +19,8 @@ export class BrokenChecksError extends NodeContradictionError {
   /** The waivers that would let the block pass, for this block alone. */
   readonly waivers: readonly Waiver[]
 
-  constructor(blockNumber: number, broken: readonly BrokenCheck[]) {
-    super(describeBroken(blockNumber, broken), { blockNumber })
+  constructor(blockNumber: number, broken: readonly BrokenCheck[], context: ErrorContext = {}) {
+    super(describeBroken(blockNumber, broken), { ...context, blockNumber })
     this.broken = broken
     this.waivers = broken.map(({ check, what }) => ({
       check,
@@ -30,11 +31,17 @@ export class BrokenChecksError extends NodeContradictionError {
   }
 }
 
+/** The effects of waivers that let a part of a block count as unknown. */
+const effects: Readonly<Partial<Record<WaivableCheck, string>>> = {
+  unknownReceipt: ' indexes the transaction with its receipt unknown',
+  unknownBlock: ' indexes the block with its receipts, or its transactions, unknown'
+}
+
 /** Names the checks before their details, since a reader may cut the text. */
 function describeBroken(blockNumber: number, broken: readonly BrokenCheck[]): string {
   const details = broken.map(({ check, what, count }) => {
     const others = count === 1 ? '' : ` and ${count - 1} more`
-    return `${what}${others} (waiver ${check})`
+    return `${what}${others} (waiver ${check}${effects[check] ?? ''})`
   })
   const names = broken.map(({ check }) => check).join(', ')
   const summary = broken.length === 1 ? '' : `breaks ${broken.length} checks: ${names}; `
@@ -76,13 +83,22 @@ export class BlockChecks {
     if (this.#broken.size > 0) throw new BrokenChecksError(this.#number, this.list())
   }
 
-  /** Adds the checks that were broken before to a failure that no waiver lets pass. */
+  /**
+   * Adds to a failure the waiver that lets what contradicts the block count as unknown, and the checks that were broken before.
+   * A node without the receipts most likely lags, so that the waiver is only mentioned; a root has a setting of its own.
+   */
   explain(failure: unknown): unknown {
-    if (this.#broken.size === 0 || !(failure instanceof NodeContradictionError)) return failure
+    if (!(failure instanceof NodeContradictionError) || failure instanceof BrokenChecksError) return failure
+    const { isMissing, ofRoot, receiptOf } = failure.context
+    if (!isMissing && !ofRoot) {
+      this.broke(receiptOf === undefined ? 'unknownBlock' : 'unknownReceipt', failure.message)
+      return this.#broken.size === 0
+        ? failure
+        : new BrokenChecksError(this.#number, this.list(), failure.context)
+    }
     const names = [...this.#broken.keys()].join(', ')
-    return new NodeContradictionError(
-      `${failure.message}, which no waiver lets pass; it also breaks ${names}`,
-      failure.context
-    )
+    const also = names === '' ? '' : `; it also breaks ${names}`
+    const waiver = ofRoot ? '' : `; if no node has them, the waiver unknownBlock${effects.unknownBlock}`
+    return new NodeContradictionError(failure.message + waiver + also, failure.context)
   }
 }

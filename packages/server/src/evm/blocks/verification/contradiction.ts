@@ -1,5 +1,5 @@
-import type { BlockRef } from '@chain-data/index'
-import type { WaivableCheck, Waiver } from '../../../model/waivableChecks.ts'
+import type { BlockRef, Hash } from '@chain-data/index'
+import { isUnknownPart, type WaivableCheck, type Waiver } from '../../../model/waivableChecks.ts'
 import { isAbsent, type RawObject, readCount, readHash } from '../../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { Logger } from '../../../platform/logger.ts'
@@ -13,6 +13,15 @@ export function contradiction(blockNumber: number, what: string, isMissing = fal
   const block = `block ${blockNumber}`
   const text = what.startsWith(block) ? what : `${block}: ${what}`
   return new NodeContradictionError(text, { blockNumber, ...(isMissing ? { isMissing } : {}) })
+}
+
+/**
+ * Adds to a failure of a check which transaction's receipt it is about, so that this receipt alone can count as unknown.
+ * @param hash - absent: it is about no single receipt.
+ */
+export function aboutReceipt(failure: unknown, hash: Hash | undefined): unknown {
+  if (!(failure instanceof NodeContradictionError) || hash === undefined) return failure
+  return new NodeContradictionError(failure.message, { ...failure.context, receiptOf: hash })
 }
 
 /**
@@ -38,6 +47,13 @@ export interface Waivers {
 
 /** Waives no check. */
 export const noWaivers: Waivers = { passes: () => false }
+
+/** Leaves out the waivers that let a part of a block count as unknown. */
+export function withoutUnknown(waivers: Waivers): Waivers {
+  return {
+    passes: (check, blockNumber) => !isUnknownPart(check) && waivers.passes(check, blockNumber)
+  }
+}
 
 /**
  * Creates the waivers of one chain's configuration.

@@ -2,10 +2,10 @@ import type { BlockRef, Hash } from '@chain-data/index'
 import { isAbsent, type RawObject, readCount, readHash, readObject } from '../../../nodes/evm/rawFields.ts'
 import { plural } from '../../../platform/plural.ts'
 import type { BlockChecks } from './blockChecks.ts'
-import { contradiction, expectSameBlock, isEmptyRoot, isZeroHash } from './contradiction.ts'
+import { aboutReceipt, contradiction, expectSameBlock, isEmptyRoot, isZeroHash } from './contradiction.ts'
 import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
 
-/** Transactions with their receipts, in block order. */
+/** Transactions with their receipts, in block order; without those that are unknown. */
 export interface MatchedReceipts {
   readonly transactions: readonly VerifiedTransaction[]
   /** Receipts of the block without a listed transaction, or followed by another one for the same hash. */
@@ -16,16 +16,18 @@ export interface MatchedReceipts {
  * Gives each transaction of a block its receipt: as many, in the same order, each naming the transaction and the
  * block. Transactions and receipts without a counterpart are left out, which breaks `duplicateHash`,
  * `missingReceipt` or `extraReceipt`.
+ * @param unknown - transactions whose receipts are left aside: they are returned without one.
  * @throws {NodeContradictionError} naming the block, the receipt and the disagreement that no waiver lets pass.
  */
 export function matchReceipts(
   header: VerifiedHeader,
   rawReceipts: readonly unknown[],
-  checks: BlockChecks
+  checks: BlockChecks,
+  unknown: ReadonlySet<Hash>
 ): MatchedReceipts {
-  const paired = pairInOrder(header, rawReceipts)
+  const paired = unknown.size === 0 ? pairInOrder(header, rawReceipts) : undefined
   if (paired !== undefined) return { transactions: paired, leftOver: [] }
-  const receipts = readReceipts(header, rawReceipts, checks)
+  const receipts = readReceipts(header, rawReceipts, checks, unknown)
   const { number } = header.ref
   const listed = new Set(header.transactions.map(({ hash }) => hash))
   const counts = `the node gave ${plural(rawReceipts.length, 'receipt')} for ${plural(listed.size, 'transaction')}`
@@ -49,13 +51,15 @@ export function matchReceipts(
       byHash.set(hash, receipt)
     }
   }
-  if (byHash.size < listed.size) expectSome(header, byHash.size, counts, checks)
-  const transactions = header.transactions.flatMap(transaction => {
+  const found = byHash.size + unknown.size
+  if (found < listed.size) expectSome(header, found, counts, checks)
+  const transactions = header.transactions.flatMap((transaction): VerifiedTransaction[] => {
     const receipt = byHash.get(transaction.hash)
-    return receipt === undefined ? [] : [{ ...transaction, receipt }]
+    if (receipt !== undefined) return [{ ...transaction, receipt }]
+    return unknown.has(transaction.hash) ? [transaction] : []
   })
   // The receipts of a repeated hash may be listed in either order.
-  const inOrder = transactions.filter(({ hash }) => !repeated.has(hash))
+  const inOrder = transactions.filter(({ hash, receipt }) => receipt !== undefined && !repeated.has(hash))
   const given = receipts.filter(({ hash }) => listed.has(hash) && !repeated.has(hash))
   for (const [i, { hash }] of inOrder.entries()) {
     const found = given[i]
@@ -91,9 +95,11 @@ interface ReadReceipt {
 function readReceipts(
   header: VerifiedHeader,
   rawReceipts: readonly unknown[],
-  checks: BlockChecks
+  checks: BlockChecks,
+  unknown: ReadonlySet<Hash>
 ): ReadReceipt[] {
   const { ref } = header
+  const isListed = (hash: Hash) => header.transactions.some(transaction => transaction.hash === hash)
   return rawReceipts.flatMap((raw, index) => {
     const where = `block ${ref.number} receipt ${index}`
     if (raw === null) {
@@ -102,12 +108,17 @@ function readReceipts(
     }
     const receipt = readObject(raw, where)
     const hash = readHash(receipt.transactionHash, where, 'transactionHash')
-    const elsewhere = otherHeight(receipt, ref, where)
-    if (elsewhere !== undefined) {
-      checks.broke('missingReceipt', `${where} is of block ${elsewhere}`)
-      return []
+    if (unknown.has(hash)) return []
+    try {
+      const elsewhere = otherHeight(receipt, ref, where)
+      if (elsewhere !== undefined) {
+        checks.broke('missingReceipt', `${where} is of block ${elsewhere}`)
+        return []
+      }
+      expectSameBlock(receipt, ref, where)
+    } catch (error) {
+      throw isListed(hash) ? aboutReceipt(error, hash) : error
     }
-    expectSameBlock(receipt, ref, where)
     if (isAbsent(receipt.blockHash)) {
       checks.broke('receiptBlockHash', `${where}: blockHash is missing`)
     }

@@ -1,4 +1,4 @@
-import type { BlockRef, Hash } from '@chain-data/index'
+import type { BlockRef, Hash, IndexedBlock } from '@chain-data/index'
 import type { RawObject } from '../../../nodes/evm/rawFields.ts'
 import type { BrokenCheck } from './blockChecks.ts'
 
@@ -30,8 +30,11 @@ export interface VerifiedHeaderTransaction {
 /** A block and its receipts, known to belong together. */
 export interface VerifiedBlock extends Omit<VerifiedHeader, 'transactions' | 'broken'> {
   readonly transactions: readonly VerifiedTransaction[]
+  /** As in `IndexedBlock`. */
+  readonly unknown?: IndexedBlock['unknown']
 }
 
 export interface VerifiedTransaction extends VerifiedHeaderTransaction {
-  readonly receipt: RawObject
+  /** Absent: unknown. */
+  readonly receipt?: RawObject
 }

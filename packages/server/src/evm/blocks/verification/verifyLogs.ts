@@ -1,4 +1,4 @@
-import type { BlockRef } from '@chain-data/index'
+import type { BlockRef, Hash } from '@chain-data/index'
 import {
   isAbsent,
   type RawObject,
@@ -10,7 +10,7 @@ import {
   smallQuantity
 } from '../../../nodes/evm/rawFields.ts'
 import type { BlockChecks } from './blockChecks.ts'
-import { contradiction, expectSameBlock } from './contradiction.ts'
+import { aboutReceipt, contradiction, expectSameBlock } from './contradiction.ts'
 import { type BloomFault, LogsBloom } from './logsBloom.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
 
@@ -36,28 +36,38 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
       fault === 'emptyBloom' ? 'is all zero although there are logs' : 'is not the bloom of the logs'
     checks.broke(fault, `${where}: logsBloom ${text}`)
   }
-  // Logs of receipts that were left out take up indexes too.
-  const mayLeaveGaps = leftOver.length > 0
+  // Logs of receipts that were left out, or are unknown, take up indexes too.
+  const mayLeaveGaps = leftOver.length > 0 || block.unknown !== undefined
   let nextIndex = 0
-  for (const transaction of block.transactions) {
-    const { receipt } = transaction
-    const where = `block ${ref.number} transaction ${transaction.hash}`
-    const own = block.system.has(transaction.hash) ? system : committed
-    own.clear()
-    const logs = logsOf(receipt, where)
-    for (let i = 0; i < logs.length; i++) {
-      const log = logs[i] as RawObject
-      if (!isAsItsReceipt(log, receipt)) verifyLogPosition(log, `${where} log ${i}`, transaction, ref, checks)
-      const index = smallQuantity(log.logIndex) ?? readLogIndex(log, where, i) ?? nextIndex
-      if (mayLeaveGaps ? index < nextIndex : index !== nextIndex) {
-        const text = `${where} log ${i} has index ${index}, expected ${nextIndex}`
-        checks.broke('logIndex', text)
+  let about: Hash | undefined
+  try {
+    for (const transaction of block.transactions) {
+      const { hash, receipt } = transaction
+      if (receipt === undefined) continue
+      about = hash
+      const where = `block ${ref.number} transaction ${hash}`
+      const own = block.system.has(hash) ? system : committed
+      own.clear()
+      const logs = logsOf(receipt, where)
+      for (let i = 0; i < logs.length; i++) {
+        const log = logs[i] as RawObject
+        if (!isAsItsReceipt(log, receipt))
+          verifyLogPosition(log, `${where} log ${i}`, transaction, ref, checks)
+        const index = smallQuantity(log.logIndex) ?? readLogIndex(log, where, i) ?? nextIndex
+        if (mayLeaveGaps ? index < nextIndex : index !== nextIndex) {
+          const text = `${where} log ${i} has index ${index}, expected ${nextIndex}`
+          checks.broke('logIndex', text)
+        }
+        nextIndex = mayLeaveGaps ? index + 1 : nextIndex + 1
       }
-      nextIndex = mayLeaveGaps ? index + 1 : nextIndex + 1
+      addLogs(logs, own, where)
+      refuse(own.compare(receipt.logsBloom, where), where)
     }
-    addLogs(logs, own, where)
-    refuse(own.compare(receipt.logsBloom, where), where)
+  } catch (error) {
+    throw aboutReceipt(error, about)
   }
+  // What an unknown receipt adds to the bloom is not known.
+  if (block.unknown !== undefined) return
   const stated = block.raw.logsBloom
   const where = `block ${ref.number}`
   if (mayLeaveGaps && whole.compare(stated, where) === undefined) return
