@@ -7,7 +7,8 @@ export default defineConfig({
     'cli/main': 'src/server/cli/main.ts',
     'indexer/indexerThread': 'src/server/indexer/indexerThread.ts',
     'indexer/writerThread': 'src/server/indexer/writerThread.ts',
-    'indexer/decoderThread': 'src/server/indexer/decoderThread.ts'
+    'indexer/decoderThread': 'src/server/indexer/decoderThread.ts',
+    'live/replayThread': 'src/server/live/replayThread.ts'
   },
   format: ['esm'],
   // The index is published as a part of the server. By its path its types count as the server's own.

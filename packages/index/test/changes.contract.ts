@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '../src/model/evm.ts'
 import { type AccountChange, ChangesExpiredError } from '../src/port/changes.ts'
 import type { StoreReader } from '../src/port/store.ts'
+import { ChangeFilter } from '../src/record/ChangeFilter.ts'
 import { encodeBlock } from '../src/record/encodeBlock.ts'
 import { packBlocks } from '../src/record/packBlocks.ts'
 import { buildChain, hashOf, people, poolTransaction, type TransactionPlan } from './buildChain.ts'
@@ -149,6 +150,36 @@ export function describeChanges(open: OpenStore, share = 1): void {
       for (const change of all) fold.take(change)
       for (const address of [alice, bob, carol]) {
         expect(fold.of(address)).toEqual(await readShown(snapshot, address))
+      }
+    })
+  })
+
+  test('a filter skips the entries that are of other accounts, and tells what it skips from what it keeps', async () => {
+    const { writer, reader } = await start()
+    const begin = await newestOf(reader)
+    const blocks = buildChain(
+      Array.from({ length: 120 }, (_, at) => [
+        { name: `t ${at}`, parties: at === 50 ? [alice, carol] : [alice, bob] }
+      ])
+    )
+    for (const block of blocks) {
+      const finalized = block.ref.number - 20
+      await commitChain(writer, [block], finalized < 0 ? {} : { finalized })
+    }
+    await withSnapshot(reader, async snapshot => {
+      const filter = new ChangeFilter()
+      for (let time = 0; time < 3; time++) {
+        const pages = []
+        const watched = new Set([carol])
+        for await (const page of snapshot.changes(begin, { watched, filter })) pages.push(page)
+        expect(told(pages.flatMap(({ changes }) => changes))).toEqual([
+          ['added', hashOf('t 50'), [carol]],
+          ['final', hashOf('t 50'), [carol]]
+        ])
+        // Of some 220 entries: two stretches, those at the end, and one page for each stretch that is skipped.
+        expect(pages.length).toBeLessThan(64)
+        const { newest } = await snapshot.changeBounds()
+        expect(pages.at(-1)?.position).toEqual(newest)
       }
     })
   })

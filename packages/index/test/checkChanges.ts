@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Address, IndexedBlock } from '../src/model/evm.ts'
 import type { AccountChange, ChangeBounds, ChangePosition } from '../src/port/changes.ts'
 import type { StoreWriter } from '../src/port/writer.ts'
+import { ChangeFilter } from '../src/record/ChangeFilter.ts'
 import { buildChain, type PresentTransaction, people, poolTransaction } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { FoldedHistories, readChanges, readShown } from './foldChanges.ts'
@@ -114,10 +115,21 @@ export async function checkChanges(
           for (const { position, count } of seen) {
             expect(await readChanges(snapshot, position)).toEqual(all.slice(count))
           }
+          // A filter that learns here and there, as replays come.
+          const filter = new ChangeFilter()
+          for (const { position, count } of seen.toReversed()) {
+            const address = everyone[count % everyone.length] ?? receiver
+            const own = all.slice(count).filter(({ parties }) => parties.includes(address))
+            const replayed = await readChanges(snapshot, position, { watched: new Set([address]), filter })
+            expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
+          }
           for (const address of everyone) {
             const own = all.filter(({ parties }) => parties.includes(address))
-            const replayed = await readChanges(snapshot, bounds.oldest, new Set([address]))
-            expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
+            for (const options of [{}, { filter }]) {
+              const watched = new Set([address])
+              const replayed = await readChanges(snapshot, bounds.oldest, { ...options, watched })
+              expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
+            }
           }
         })
         await store.dispose()

@@ -1,5 +1,5 @@
 import type { Address, ConfirmedTransaction, Hash, PendingTransaction } from '../src/model/evm.ts'
-import type { AccountChange, ChangePosition } from '../src/port/changes.ts'
+import type { AccountChange, ChangePosition, ChangesOptions } from '../src/port/changes.ts'
 import type { Snapshot } from '../src/port/store.ts'
 import { decodeRecords, gather, readHistory } from './readAll.ts'
 
@@ -74,10 +74,9 @@ export async function readShown(snapshot: Snapshot, address: Address): Promise<r
 export function readChanges(
   snapshot: Snapshot,
   after: ChangePosition,
-  watched?: ReadonlySet<Address>
+  options?: ChangesOptions
 ): Promise<readonly AccountChange[]> {
   const pages = async function* () {
-    const options = watched === undefined ? {} : { watched }
     for await (const { changes } of snapshot.changes(after, options)) yield changes.map(withPlainBytes)
   }
   return gather(pages())

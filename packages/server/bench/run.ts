@@ -8,7 +8,7 @@
  * headers with others, `-- ingest --threads` numbers of threads that decode, `-- ingest --log` a log of changes that holds
  * all blocks with one that holds few, `-- store --log` the writer with the log and with none, `-- store --partitions` pages of PostgreSQL
  * in few and many partitions, `-- store --citus` Citus with plain PostgreSQL, `-- store --restart` starts of a server over a large
- * index, `-- http --checks` pages whose stored bytes are checked with others; these keep nothing. `-- ingest --latency 50` has the recorded
+ * index, `-- streams --resumed` streams that go on after an old cursor, `-- http --checks` pages whose stored bytes are checked with others; these keep nothing. `-- ingest --latency 50` has the recorded
  * node answer 50 ms later, and keeps nothing either.
  * `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
@@ -40,6 +40,7 @@ import { benchCitus } from './store/benchCitus.ts'
 import { benchPartitions } from './store/benchPartitions.ts'
 import { benchRestart } from './store/benchRestart.ts'
 import { benchStore } from './store/benchStore.ts'
+import { benchResumed } from './streams/benchResumed.ts'
 import { benchStreams } from './streams/benchStreams.ts'
 
 const { values, positionals: wanted } = parseArgs({
@@ -57,6 +58,7 @@ const { values, positionals: wanted } = parseArgs({
     citus: { type: 'boolean', default: false },
     checks: { type: 'boolean', default: false },
     restart: { type: 'boolean', default: false },
+    resumed: { type: 'boolean', default: false },
     latency: { type: 'string', default: '0' },
     only: { type: 'string' }
   },
@@ -93,7 +95,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
     if (values.citus) return benchCitus(out)
     return benchStore(out, { write, transactions: Number(values.transactions), only: engine })
   },
-  streams: benchStreams
+  streams: out => (values.resumed ? benchResumed(out) : benchStreams(out))
 }
 /** They take a quarter of an hour or so. */
 const onlyByName: readonly string[] = ['remote', 'soak', 'store']
@@ -103,8 +105,18 @@ for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  const { against, latency, roots, threads, log, partitions, citus, checks, restart } = values
-  const isOther = [roots, threads, log, partitions, citus, checks, restart, latency !== '0'].includes(true)
+  const { against, latency, roots, threads, log, partitions, citus, checks, restart, resumed } = values
+  const isOther = [
+    roots,
+    threads,
+    log,
+    partitions,
+    citus,
+    checks,
+    restart,
+    resumed,
+    latency !== '0'
+  ].includes(true)
   const isKept = name === 'remote' || (against === undefined && !isOther)
   if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)

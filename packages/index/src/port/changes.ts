@@ -1,5 +1,6 @@
 import type { Address, BlockRef, Hash, PendingTransaction } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
+import type { ChangeFilter } from '../record/ChangeFilter.ts'
 import type { RecordChunk } from '../record/record.ts'
 
 /**
@@ -68,7 +69,7 @@ export type AccountChange =
     })
   | (ChangeOfTransaction & { readonly kind: 'final'; readonly block: BlockRef })
 
-/** The changes of one entry in order, none when none of them is of a watched account, and the position after it. */
+/** The changes of one entry in order, none when none of them is of a watched account, or of several entries without any; and the position after. */
 export interface ChangePage {
   readonly changes: readonly AccountChange[]
   readonly position: ChangePosition
@@ -76,7 +77,9 @@ export interface ChangePage {
 
 export interface ChangesOptions {
   /** Accounts in lower case; absent: all. Records of other transactions are not read. */
-  readonly watched?: { has(address: Address): boolean }
+  readonly watched?: Pick<ReadonlySet<Address>, 'has' | 'keys'>
+  /** Of this reader, and used for all its replays: what it knows is not read. Accounts that it is used with stay as they are. */
+  readonly filter?: ChangeFilter
 }
 
 /** A position that cannot be replayed from: too old, or of another log. Histories have to be read again. */
@@ -93,6 +96,12 @@ export class ChangesExpiredError extends StoreError {}
  */
 export interface ChangeReader {
   changeBounds(): Promise<ChangeBounds>
+  /**
+   * Checks that a replay can begin at a position.
+   * @throws {ChangesExpiredError} as `changes` does.
+   * @remarks Reads two entries at most.
+   */
+  requireKept(after: ChangePosition): Promise<void>
   /**
    * Changes after a position up to `newest`, in order, entry after entry. A replay gives the same changes with the same
    * positions as the first reading did, also of blocks that were removed meanwhile.

@@ -1,3 +1,4 @@
+import { entriesAtOnce } from '../shared/replayChanges.ts'
 import { isCitus } from './citus.ts'
 import { partitionsOf } from './directory.ts'
 import { isSound } from './judged.ts'
@@ -45,6 +46,8 @@ export interface ReadStatements {
   readonly undoBetween: Statement
   /** Entries of the log of changes from one on. */
   readonly logFrom: Statement
+  /** Two of them, without their bytes. */
+  readonly logFacts: Statement
   /** Those that appended blocks of a range. */
   readonly logAppended: Statement
   /** The first one that removed a block. */
@@ -232,11 +235,16 @@ export function createReadStatements(
       `SELECT number, hash, parent_hash, timestamp_seconds, tx_count, ${sound('block')} AS "isSound"
        FROM ${schema}.block WHERE number = $1`
     ),
-    logFrom: named('log_from', `${entries} WHERE entry >= $1 ORDER BY entry LIMIT 16`),
+    logFrom: named('log_from', `${entries} WHERE entry >= $1 ORDER BY entry LIMIT ${entriesAtOnce}`),
+    logFacts: named(
+      'log_facts',
+      `SELECT entry, previous, kind, first_block, last_block, needs FROM ${schema}.change_log
+       WHERE entry >= $1 ORDER BY entry LIMIT 2`
+    ),
     // Sorted by its caller: told to sort, the planner might rather walk all entries.
     logAppended: named(
       'log_appended',
-      `${entries} WHERE kind = 1 AND last_block >= $1 AND first_block <= $2 AND entry < $3`
+      `${entries} WHERE kind = 1 AND last_block >= $1 AND first_block <= $2 AND entry >= $3 AND entry < $4`
     ),
     logRemoval: named(
       'log_removal',

@@ -35,10 +35,12 @@ import {
   checkChecksumPage,
   type HoldingColumns,
   type LogColumns,
+  type LogFactColumns,
   nextChunkSize,
   type PendingColumns,
   type RefColumns,
   type ReportColumns,
+  toLogFacts,
   toLogRow,
   toRef,
   toStoredBlock
@@ -136,8 +138,9 @@ export class PostgresSnapshot extends IndexSnapshot {
 
   protected readonly logged: Omit<ReplayedRows, 'blockRef'> = {
     rowsFrom: entry => this.#entries('logFrom', [entry]),
-    appended: async (first, last, before) => {
-      const rows = await this.#entries('logAppended', [first, last, before])
+    factsFrom: async entry => (await this.#rows<LogFactColumns>('logFacts', [entry])).map(toLogFacts),
+    appended: async (...bounds) => {
+      const rows = await this.#entries('logAppended', bounds)
       return rows.toSorted((a, b) => b.entry - a.entry)
     },
     removal: async (after, block) => (await this.#entries('logRemoval', [after, block]))[0],

@@ -93,6 +93,43 @@ export function decodeBlocks(bytes: Uint8Array): BlocksEntry {
   return { blocks, confirmed, ended: readEnded(reader, bytes) }
 }
 
+/** Returns a short key of an address: its last 32 bits. */
+export function keyOfParty(address: Address): number {
+  return Number.parseInt(address.slice(-8), 16)
+}
+
+/**
+ * Returns the keys of the parties that an entry names, some of them repeatedly. Those of removed blocks and of final ones are named by
+ * the entries that appended them.
+ *
+ * @throws {IndexDamagedError} the bytes are no such entry.
+ */
+export function partyKeys(kind: EntryKind, bytes: Uint8Array): readonly number[] {
+  if (kind === 'pool') {
+    const { added, changed, ended } = decodePool(bytes)
+    const sent = [...added, ...changed].flatMap(({ from, to }) => (to === undefined ? [from] : [from, to]))
+    return [...sent, ...ended.flatMap(({ parties }) => parties)].map(keyOfParty)
+  }
+  if (kind !== 'blocks') return []
+  const keys: number[] = []
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const reader = new ByteReader(bytes)
+  const takeParties = () => {
+    for (let left = reader.varint(); left > 0; left--) {
+      keys.push(view.getUint32(reader.skip(addressLength) + addressLength - 4))
+    }
+  }
+  for (let left = reader.varint(); left > 0; left--) {
+    reader.varint()
+    reader.skip(hashLength)
+    const length = reader.varint()
+    for (const end = reader.at + length; reader.at < end; takeParties()) reader.varint()
+  }
+  for (let left = reader.varint(); left > 0; left--) reader.varint()
+  for (const { parties } of readEnded(reader, bytes)) keys.push(...parties.map(keyOfParty))
+  return keys
+}
+
 export function encodePool({ added, changed, ended }: PoolEntry): Uint8Array {
   const writer = new ByteWriter(512)
   for (const transactions of [added, changed]) {

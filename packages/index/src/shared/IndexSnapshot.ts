@@ -18,7 +18,7 @@ import type { RecordChunk } from '../record/record.ts'
 import { compareChecksums, type PartChecksum } from '../record/rowChecksums.ts'
 import { type BlockRowsFound, findBlockDamage } from './findBlockDamage.ts'
 import { namedBy } from './Pool.ts'
-import { afterEntry, type ReplayedRows, replayChanges } from './replayChanges.ts'
+import { afterEntry, type ReplayedRows, replayChanges, requireKept } from './replayChanges.ts'
 import {
   type ChainMeta,
   type HoldingColumns,
@@ -182,6 +182,10 @@ export abstract class IndexSnapshot implements Snapshot {
     return toBounds(this.#checkedMeta())
   }
 
+  async requireKept(after: ChangePosition): Promise<void> {
+    await requireKept(this.logged, toBounds(this.#checkedMeta()), after)
+  }
+
   async *changes(after: ChangePosition, options?: ChangesOptions): AsyncGenerator<ChangePage> {
     const rows = { ...this.logged, blockRef: (number: number) => this.blockRef(number) }
     yield* replayChanges(rows, toBounds(this.#checkedMeta()), after, options)
@@ -227,6 +231,7 @@ export const emptySnapshot: Snapshot = {
   recount: async () => ({ isComplete: true, missing: [], unresolved: 0 }),
   async *accountEvents() {},
   changeBounds: async () => ({ log: '', oldest: afterEntry(0), newest: afterEntry(0) }),
+  requireKept: async () => {},
   async *changes() {},
   blockRef: async () => undefined,
   storedBlock: async () => undefined,

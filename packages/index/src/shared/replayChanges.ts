@@ -8,13 +8,15 @@ import {
   ChangesExpiredError,
   type ChangesOptions
 } from '../port/changes.ts'
+import type { FilteredStretch } from '../record/ChangeFilter.ts'
 import {
   type BlocksEntry,
   decodeBlocks,
   decodePool,
   decodeRollback,
   type EndedEntry,
-  type LoggedTransaction
+  type LoggedTransaction,
+  partyKeys
 } from '../record/changeEntries.ts'
 import { decodeConfirmed, hashOfRecord } from '../record/record.ts'
 import { toPosition } from '../record/transactionId.ts'
@@ -23,10 +25,12 @@ import { namedBy } from './Pool.ts'
 
 /** Reads of one snapshot that a replay needs. */
 export interface ReplayedRows {
-  /** Entries from this number on, oldest first, in slices of bounded size; empty at the end. */
+  /** The next `entriesAtOnce` entries from this number on, oldest first; fewer at the end. */
   rowsFrom(entry: number): Promise<readonly LogRow[]>
-  /** Entries before `before` that appended any of the blocks `first` to `last`, newest first. */
-  appended(first: number, last: number, before: number): Promise<readonly LogRow[]>
+  /** What is known of the next two entries from this number on without their bytes. */
+  factsFrom(entry: number): Promise<readonly Omit<LogRow, 'rec'>[]>
+  /** Entries from `from` on and before `before` that appended any of the blocks `first` to `last`, newest first. */
+  appended(first: number, last: number, from: number, before: number): Promise<readonly LogRow[]>
   /** Entries after this one that removed a block at or below `block`; the oldest of them. */
   removal(after: number, block: number): Promise<LogRow | undefined>
   /** Records of the index. Ids without a record are left out. */
@@ -42,6 +46,8 @@ const changesEach = 4
 const [forKept, forNew, forGone] = [0, 1, 2]
 /** Blocks whose transactions are called final at once. */
 const finalAtOnce = 64
+/** Entries of a slice: those of a long catch-up are large. */
+export const entriesAtOnce = 16
 
 /** The position after a whole entry. */
 export function afterEntry(entry: number): ChangePosition {
@@ -54,16 +60,36 @@ export function afterEntry(entry: number): ChangePosition {
  */
 export async function* replayChanges(
   rows: ReplayedRows,
-  { oldest, newest }: ChangeBounds,
+  bounds: ChangeBounds,
   after: ChangePosition,
-  { watched }: ChangesOptions = {}
+  options: ChangesOptions = {}
 ): AsyncGenerator<ChangePage> {
-  const begin = await findBegin(rows, oldest.entry, newest.entry, after)
+  const begin = await findBegin(rows, bounds, after)
   if (begin === undefined) return
-  const replay = new Replay(rows, watched)
+  const newest = bounds.newest.entry
+  const replay = new Replay(rows, options.watched)
+  const readPart = createPartReader(rows, bounds, replay, options)
   let previous: number | undefined
+  /** Where the last rows ended, if stretches were skipped after them. */
+  let beforeSkipped: { readonly next: number; readonly previous: number | undefined } | undefined
   for (let next = begin; ; ) {
-    const slice = await rows.rowsFrom(next)
+    const { quiet, slice } = await readPart(next)
+    if (quiet !== undefined) {
+      beforeSkipped ??= { next, previous }
+      previous = quiet.last
+      next = quiet.last + 1
+      if (quiet.last > after.entry) yield { changes: [], position: afterEntry(quiet.last) }
+      continue
+    }
+    const isLinked = previous === undefined || previous === (slice[0]?.previous ?? newest)
+    if (!isLinked && beforeSkipped !== undefined) {
+      // The filter knows entries that the store has lost since, as after a fail-over.
+      options.filter?.forget()
+      ;({ next, previous } = beforeSkipped)
+      beforeSkipped = undefined
+      continue
+    }
+    beforeSkipped = undefined
     for (const row of slice) {
       if (previous !== undefined && row.previous !== previous) throw lostEntry(row.previous)
       previous = row.entry
@@ -78,7 +104,65 @@ export async function* replayChanges(
     if (last === undefined) break
     next = last.entry + 1
   }
-  if (previous !== undefined && previous < newest.entry) throw lostEntry(newest.entry)
+  if (previous !== undefined && previous < newest) throw lostEntry(newest)
+}
+
+/** @throws {ChangesExpiredError} the log does not have the position, or not all after it. */
+export async function requireKept(
+  rows: Pick<ReplayedRows, 'factsFrom'>,
+  bounds: ChangeBounds,
+  after: ChangePosition
+): Promise<void> {
+  await findBegin(rows, bounds, after)
+}
+
+/** Reads the next entries; or a stretch of them that is of no account that is watched, which is not read where the filter knows it. */
+function createPartReader(
+  rows: ReplayedRows,
+  { log, oldest, newest }: ChangeBounds,
+  replay: Replay,
+  { watched, filter }: ChangesOptions
+): (next: number) => Promise<{ readonly quiet?: FilteredStretch; readonly slice: readonly LogRow[] }> {
+  if (watched === undefined || filter === undefined)
+    return async next => ({ slice: await rows.rowsFrom(next) })
+  filter.use(log, oldest.entry)
+  const isNamed = filter.matchOf(watched)
+  const findQuiet = (next: number) => {
+    const stretch = replay.hasRemoved ? undefined : filter.at(next)
+    if (stretch === undefined || stretch.last > newest.entry || stretch.hasReorg) return undefined
+    return isNamed(stretch) ? undefined : stretch
+  }
+  return async next => {
+    const quiet = findQuiet(next)
+    if (quiet !== undefined) return { quiet, slice: [] }
+    const slice = await rows.rowsFrom(next)
+    // The last entries will be part of a longer stretch.
+    if (filter.at(next) !== undefined || slice.length < entriesAtOnce) return { slice }
+    const unknown = slice.slice(0, filter.countUnknown(slice))
+    const keys: number[] = []
+    for (const row of unknown)
+      for await (const { kind, rec } of sourcesOf(rows, row)) keys.push(...partyKeys(kind, rec))
+    filter.learn(unknown, keys)
+    const found = findQuiet(next)
+    return found === undefined ? { slice } : { quiet: found, slice: [] }
+  }
+}
+
+/** The entries that name the accounts of the changes of an entry; those of removed transactions excepted. */
+async function* sourcesOf(rows: ReplayedRows, row: LogRow): AsyncGenerator<LogRow> {
+  if (row.kind !== 'final') yield row
+  else for await (const { appended } of appendedParts(rows, row)) yield* appended
+}
+
+/** The blocks that an entry calls final, some at a time, with the entries that appended them, newest first. */
+async function* appendedParts(
+  rows: ReplayedRows,
+  { entry, needs = 0, firstBlock = 0, lastBlock = 0 }: LogRow
+): AsyncGenerator<{ readonly first: number; readonly last: number; readonly appended: readonly LogRow[] }> {
+  for (let first = firstBlock; first <= lastBlock; first += finalAtOnce) {
+    const last = Math.min(lastBlock, first + finalAtOnce - 1)
+    yield { first, last, appended: await rows.appended(first, last, needs, entry) }
+  }
 }
 
 /**
@@ -86,18 +170,17 @@ export async function* replayChanges(
  * @throws {ChangesExpiredError} the log does not have the position, or not all after it.
  */
 async function findBegin(
-  rows: ReplayedRows,
-  oldest: number,
-  newest: number,
+  rows: Pick<ReplayedRows, 'factsFrom'>,
+  { oldest, newest }: ChangeBounds,
   after: ChangePosition
 ): Promise<number | undefined> {
-  if (after.entry < oldest || after.entry > newest) throw expired(after)
-  const slice = await rows.rowsFrom(after.entry)
+  if (after.entry < oldest.entry || after.entry > newest.entry) throw expired(after)
+  const slice = await rows.factsFrom(after.entry)
   const own = slice.find(({ entry }) => entry === after.entry)
   const isWhole = after.index >= wholeEntry
-  const following = own === undefined ? slice[0] : (slice[1] ?? (await rows.rowsFrom(after.entry + 1))[0])
+  const following = own === undefined ? slice[0] : slice[1]
   // The entry itself may be gone, the one after it names it.
-  const isKnown = own !== undefined || following?.previous === after.entry || after.entry === newest
+  const isKnown = own !== undefined || following?.previous === after.entry || after.entry === newest.entry
   if (!isKnown || (own === undefined && !isWhole)) throw expired(after)
   const first = isWhole ? following : own
   return first && Math.min(first.needs ?? first.entry, first.entry)
@@ -126,6 +209,11 @@ class Replay {
   constructor(rows: ReplayedRows, watched: ChangesOptions['watched']) {
     this.#rows = rows
     this.#watched = watched
+  }
+
+  /** Transactions that a reorg removed are told of by later entries, whatever these name. */
+  get hasRemoved(): boolean {
+    return this.#removed.size > 0
   }
 
   /** @param isShown - false: only what later entries depend on is read. */
@@ -229,15 +317,14 @@ class Replay {
   }
 
   async #final(row: LogRow): Promise<readonly AccountChange[]> {
-    const { entry, firstBlock = 0, lastBlock = 0 } = row
+    const { entry } = row
     const changes: AccountChange[] = []
     let at = 0
-    for (let first = firstBlock; first <= lastBlock; first += finalAtOnce) {
-      const last = Math.min(lastBlock, first + finalAtOnce - 1)
+    for await (const { first, last, appended: entries } of appendedParts(this.#rows, row)) {
       const left = new Set(Array.from({ length: last - first + 1 }, (_, place) => first + place))
       const found: { readonly row: LogRow; readonly block: BlocksEntry['blocks'][number] }[] = []
       // Newest first: what a reorg removed before is in older entries.
-      for (const appended of await this.#rows.appended(first, last, entry)) {
+      for (const appended of entries) {
         for (const block of this.#decode(appended).blocks) {
           if (left.delete(block.ref.number)) found.push({ row: appended, block })
         }

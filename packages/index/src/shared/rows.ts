@@ -16,7 +16,7 @@ import { decodePending } from '../record/record.ts'
 import { checksumPageBytes } from '../record/rowChecksums.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
-import type { LogFacts, LogRow } from './ChangeLog.ts'
+import type { LogRow } from './ChangeLog.ts'
 
 /** The column of `meta` that holds each height of the coverage. */
 export const coverageColumns = {
@@ -262,13 +262,14 @@ export interface LogColumns extends LogFactColumns {
 /** What an entry says besides its bytes. */
 export function toLogFacts({
   entry,
+  previous,
   kind,
   first_block,
   last_block,
   needs
-}: LogFactColumns): Omit<LogFacts, 'byteCount'> {
+}: LogFactColumns): Omit<LogRow, 'rec'> {
   return {
-    ...{ entry, kind: entryKind(kind) },
+    ...{ entry, previous, kind: entryKind(kind) },
     ...(first_block !== null && { firstBlock: first_block }),
     ...(last_block !== null && { lastBlock: last_block }),
     ...(needs !== null && { needs })
@@ -276,5 +277,5 @@ export function toLogFacts({
 }
 
 export function toLogRow(row: LogColumns): LogRow {
-  return { ...toLogFacts(row), previous: row.previous, rec: row.rec }
+  return { ...toLogFacts(row), rec: row.rec }
 }

@@ -1,14 +1,11 @@
 import { entryKinds } from '../record/changeEntries.ts'
 import { checkRecord } from '../record/recordSums.ts'
 import type { LogRows, LogWrite } from '../shared/ChangeLog.ts'
-import type { ReplayedRows } from '../shared/replayChanges.ts'
+import { entriesAtOnce, type ReplayedRows } from '../shared/replayChanges.ts'
 import { checkRow } from '../shared/rowSums.ts'
 import { type LogColumns, type LogFactColumns, toLogFacts, toLogRow } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
 import { prepareSealed } from './sealedRows.ts'
-
-/** Entries that are read at once: those of a long catch-up are large. */
-const entriesAtOnce = 16
 
 /** A row with its checksum. */
 type SealedEntry = LogColumns & { readonly sum: number | null }
@@ -49,11 +46,16 @@ export function prepareReplay(
   const after = connection.prepare<SealedEntry>(
     `SELECT * FROM change_log WHERE entry >= ? ORDER BY entry LIMIT ${entriesAtOnce}`
   )
+  const facts = connection.prepare<LogFactColumns>(
+    'SELECT entry, previous, kind, first_block, last_block, needs FROM change_log WHERE entry >= ? ORDER BY entry LIMIT 2'
+  )
   const appended = connection.prepare<SealedEntry>(
-    `SELECT * FROM change_log WHERE kind = 1 AND last_block >= ? AND first_block <= ? AND entry < ? ORDER BY entry DESC`
+    `SELECT * FROM change_log WHERE kind = 1 AND last_block >= ? AND first_block <= ? AND entry >= ? AND entry < ?
+     ORDER BY entry DESC`
   )
   const removal = connection.prepare<SealedEntry>(
-    `SELECT * FROM change_log WHERE kind = 2 AND entry > ?1 AND first_block <= ?2 AND last_block >= ?2
+    // Left to choose, the planner walks all entries.
+    `SELECT * FROM change_log INDEXED BY change_log_removed WHERE kind = 2 AND entry > ?1 AND first_block <= ?2 AND last_block >= ?2
      ORDER BY entry LIMIT 1`
   )
   const record = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM tx WHERE id = ?')
@@ -61,7 +63,8 @@ export function prepareReplay(
     const toRow = (row: SealedEntry) => toLogRow(checkEntry(chainId, row))
     return {
       rowsFrom: async entry => after.all([entry]).map(toRow),
-      appended: async (first, last, before) => appended.all([first, last, before]).map(toRow),
+      factsFrom: async entry => facts.all([entry]).map(toLogFacts),
+      appended: async (...bounds) => appended.all(bounds).map(toRow),
       removal: async (entry, block) => removal.all([entry, block]).map(toRow)[0],
       async recordsOf(ids) {
         const records = new Map<number, Uint8Array>()

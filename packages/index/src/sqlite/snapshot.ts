@@ -11,6 +11,7 @@ import { partOf, placeOfPart, RowSums, readPartChecksum } from '../record/rowChe
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
 import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import { type CountedRows, IndexSnapshot, type RowBudget } from '../shared/IndexSnapshot.ts'
+import type { ReplayedRows } from '../shared/replayChanges.ts'
 import { checkRow } from '../shared/rowSums.ts'
 import {
   type ChainMeta,
@@ -80,7 +81,8 @@ export class SqliteSnapshot extends IndexSnapshot {
     const read = () => this.#open().replay(this.#chainId)
     return {
       rowsFrom: async (entry: number) => read().rowsFrom(entry),
-      appended: async (first: number, last: number, before: number) => read().appended(first, last, before),
+      factsFrom: async (entry: number) => read().factsFrom(entry),
+      appended: async (...bounds: Parameters<ReplayedRows['appended']>) => read().appended(...bounds),
       removal: async (after: number, block: number) => read().removal(after, block),
       recordsOf: async (ids: readonly number[]) => read().recordsOf(ids)
     }

@@ -6,6 +6,7 @@
 import { openSqliteReader } from '@chain-data/index/test'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { createLogger } from '../../src/platform/logger.ts'
+import { createReplayer } from '../../src/server/live/createReplayer.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
 import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { projects, startService } from '../../test/http/startService.ts'
@@ -29,7 +30,10 @@ const status = () => ({
 const formatAddress = createAddressFormat()
 const chains = new Map([[chainId, { chainId, reader, status }]])
 const clock = { now: Date.now }
+const logger = createLogger({ level: 'info' })
+const { replay } = createReplayer({ locationOf: () => ({ kind: 'sqlite', folder }), logger })
 const watched = createWatchAddresses({
+  replay,
   ...{ chains, serveWhileSyncing: false, formatAddress, clock },
   onFailure: (_, failure) => {
     throw failure
@@ -62,7 +66,7 @@ const service = startService({
   // As by default.
   login: { attempts: 20, windowMs: 60_000 },
   overload: { eventLoopDelayMs: 200 },
-  logger: createLogger({ level: 'info' })
+  logger
 })
 const { url } = await service.listen()
 tellUsage()

@@ -68,6 +68,9 @@ export function createScriptedLog(): ScriptedLog {
         to: { number: shown.length, hash: hashOf(shown.length) },
         toTimestampSeconds: 1
       }),
+      async requireKept(after: ChangePosition) {
+        if (after.entry < oldest || after.entry > shown.length) throw new ChangesExpiredError('too old')
+      },
       async *changes(after: ChangePosition, { watched }: { watched?: { has(address: Address): boolean } }) {
         state.reads++
         if (after.entry < oldest || after.entry > shown.length) throw new ChangesExpiredError('too old')

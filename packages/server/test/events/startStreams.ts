@@ -1,5 +1,6 @@
-import type { SyncStatus } from '@chain-data/index'
+import { ChangeFilter, type SyncStatus } from '@chain-data/index'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
+import { readPart } from '../../src/server/live/readPart.ts'
 import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { authorization, type ServiceChanges, startService } from '../http/startService.ts'
 import { readServerEvents, type ServerEvent } from '../live/readServerEvents.ts'
@@ -14,7 +15,9 @@ const following: SyncStatus = {
 export function startStreams(log: ScriptedLog, changes: ServiceChanges = {}) {
   const failures: unknown[] = []
   const status = () => ({ ...following, poolSeenAtMs: Date.now() })
+  const filter = new ChangeFilter()
   const watched = createWatchAddresses({
+    replay: (_chainId, order) => readPart(log.reader, filter, order),
     chains: new Map([[1, { chainId: 1, reader: log.reader, status }]]),
     ...{ serveWhileSyncing: true, formatAddress: createAddressFormat(), clock: { now: Date.now } },
     onFailure: (_, failure) => failures.push(failure)

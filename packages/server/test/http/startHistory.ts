@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StoreReader, StoreWriter, SyncStatus } from '@chain-data/index'
+import { ChangeFilter, type StoreReader, type StoreWriter, type SyncStatus } from '@chain-data/index'
 import { hashOf, openSqliteReader, openSqliteWriter } from '@chain-data/index/test'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
+import { readPart } from '../../src/server/live/readPart.ts'
 import {
   createGetTransactionsByAddress,
   type HistoryOptions
@@ -52,9 +53,11 @@ export async function startHistory(
     clock: { now: Date.now },
     ...options
   })
+  const filter = new ChangeFilter()
   const watched = createWatchAddresses({
     chains: new Map([[1, { chainId: 1, reader, status: () => started.status }]]),
     ...{ serveWhileSyncing: false, formatAddress: createAddressFormat(), clock: { now: Date.now } },
+    replay: (_chainId, order) => readPart(reader, filter, order),
     onFailure: (_, failure) => failures.push(failure)
   })
   const failures: unknown[] = []

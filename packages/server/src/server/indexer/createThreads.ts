@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
-import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { findThreadEntry } from '../threads/findThreadEntry.ts'
 
 /** Threads of one kind that the chains of a server share. */
 export interface Threads {
@@ -63,7 +60,7 @@ export function createThreads(
   }
 
   function start(): Thread {
-    const worker = new Worker(findThreadEntry(`${kind}Thread`, entry), { name: kind })
+    const worker = new Worker(findThreadEntry(`indexer/${kind}Thread`, entry), { name: kind })
     worker.on('error', error => {
       leave(thread)
       logger.error(`a thread that ${tasks[kind]} crashed`, { component: 'indexer', error })
@@ -115,26 +112,4 @@ export function createThreads(
       }
     }
   }
-}
-
-/**
- * Finds the file of a worker thread of this folder. In the sources it lies beside this one. A bundler may put this module into a
- * chunk or an entry at the top of `dist`, or one folder below, while the thread stays an entry of its own:
- * `dist/indexer/<name>.js`.
- *
- * Threads that run from the sources: Node strips their types with WebAssembly, and V8 (Node 24.21) may end the process
- * when several threads compile its often made calls to JavaScript anew. So many calls are never reached.
- *
- * @param entry - the file, where the host has named it.
- * @throws {ConfigError} when there is no such file.
- */
-export function findThreadEntry(name: 'indexerThread' | `${keyof typeof tasks}Thread`, entry?: URL): URL {
-  const places = [`./${name}.ts`, `./${name}.js`, `./indexer/${name}.js`, `../indexer/${name}.js`]
-  const urls = places.map(place => new URL(place, import.meta.url))
-  const found = entry ?? urls.find(url => existsSync(fileURLToPath(url)))
-  if (found === undefined) {
-    throw new ConfigError(`the file of a thread (indexer/${name}) is missing; expected it in the package`)
-  }
-  if (found.pathname.endsWith('.ts')) setFlagsFromString('--wasm-wrapper-tiering-budget=2147483647')
-  return found
 }

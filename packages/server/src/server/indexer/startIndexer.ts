@@ -9,9 +9,10 @@ import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import { backOffMs } from '../../platform/concurrency/pause.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
-import { createThreads, findThreadEntry, maxWriters, type ThreadEnd, type Threads } from './createThreads.ts'
+import { findThreadEntry } from '../threads/findThreadEntry.ts'
+import { unpackError } from '../threads/sentErrors.ts'
+import { createThreads, maxWriters, type ThreadEnd, type Threads } from './createThreads.ts'
 import type { FollowOptions } from './follow.ts'
-import { unpackError } from './sentErrors.ts'
 import { dateStall, startingStatus } from './status.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
@@ -127,7 +128,7 @@ const stopDeadlineMs = 8_000
 export function startIndexer(options: StartIndexerOptions): Indexer {
   const { store, logger, onStatus, onGenesis, threadEntry, ...rest } = options
   const { writers = createThreads('writer', { logger, most: maxWriters }), decoders, ...config } = rest
-  const entry = findThreadEntry('indexerThread', threadEntry)
+  const entry = findThreadEntry('indexer/indexerThread', threadEntry)
   let status = startingStatus(config.chainId, config.startBlock)
   let figures: NodeFigures | undefined
   let stopped: Promise<void> | undefined

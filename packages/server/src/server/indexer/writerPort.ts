@@ -8,7 +8,7 @@ import {
   type StoreWriterOptions
 } from '@chain-data/index'
 import { buffersOf } from '@chain-data/index/record'
-import { packError, unpackError } from './sentErrors.ts'
+import { packError, unpackError } from '../threads/sentErrors.ts'
 
 /** Methods of an open writer. */
 type WriterMethod = keyof StoreWriter

@@ -6,8 +6,10 @@ import {
   type ChangePosition,
   ChangesExpiredError
 } from '@chain-data/index'
-import type { ChangeFeed, FeedReader, Level } from './ChangeFeed.ts'
+import type { FeedReader } from './Audience.ts'
+import type { ChangeFeed } from './ChangeFeed.ts'
 import { type Cursor, comparePositions, formatCursor } from './cursor.ts'
+import type { Level } from './readPart.ts'
 
 /** Words what a stream sends, as JSON on one line. */
 export interface EventTexts {
@@ -20,6 +22,8 @@ export interface StreamOptions {
   /** In lower case. */
   readonly addresses: ReadonlySet<Address>
   readonly from: Cursor
+  /** Whose it is: the streams of one project share the reading of what they have not seen. */
+  readonly projectId: string
   /** Each event has one address. */
   readonly oneAddressEach: boolean
   readonly texts: EventTexts
@@ -29,7 +33,7 @@ export interface StreamOptions {
   readonly onEnd: () => void
 }
 
-/** Events that wait for their reader, in characters: a reader that leaves more than that reads the log for itself later. */
+/** Events that wait for their reader, in characters: a reader that leaves more than that catches up later. */
 const maxQueued = 65_536
 /** Well within the 15 seconds that the document promises. */
 const syncedEveryMs = 10_000
@@ -128,6 +132,10 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
     return true
   }
 
+  skipTo(position: ChangePosition): void {
+    if (comparePositions(position, this.#position) > 0) this.#position = position
+  }
+
   reach(level: Level): void {
     this.#isLive = true
     this.#level = level
@@ -177,11 +185,11 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
     this.#queued += text.length
   }
 
-  /** Reads the log for this stream alone, as far as there is room. */
+  /** Is given what it has not seen, as far as there is room. */
   #catchUp(): void {
     if (this.#isCatchingUp) return
     this.#isCatchingUp = true
-    this.#readAlone()
+    this.#readMissed()
       .catch(() => this.end())
       .finally(() => {
         this.#isCatchingUp = false
@@ -190,11 +198,11 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
       })
   }
 
-  async #readAlone(): Promise<void> {
+  async #readMissed(): Promise<void> {
     const { signal } = this.#ended
     for (;;) {
       try {
-        await this.#feed.catchUp(this, signal)
+        await this.#feed.catchUp(this, this.#options.projectId, signal)
         return
       } catch (error) {
         if (signal.aborted || error instanceof ChangesExpiredError) throw error

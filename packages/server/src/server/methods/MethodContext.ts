@@ -6,6 +6,8 @@ import type { AnswerCoverage } from '../../model/coverage.ts'
 export interface MethodContext {
   /** A chain that the called endpoint serves; absent only for methods that need none. */
   readonly chainId?: number | undefined
+  /** Whose call it is. Absent: there is only one caller. */
+  readonly projectId?: string | undefined
   /** When the request came, as `performance.now()` has it; the answer shows what was known then, or later. Absent: now. */
   readonly cameMs?: number
   /** Aborts when the caller is gone or the deadline has passed. */

@@ -6,6 +6,8 @@ import { Refusal } from '../../platform/refusal.ts'
 import { ChangeFeed } from '../live/ChangeFeed.ts'
 import { type Cursor, parseCursor } from '../live/cursor.ts'
 import { EventStream } from '../live/EventStream.ts'
+import { openAt } from '../live/openAt.ts'
+import type { PartOrder, ReplayedPart } from '../live/readPart.ts'
 import { createEventTexts } from './createEventTexts.ts'
 import { chainOf, type Handlers, type MethodContext, ResultEvents } from './MethodContext.ts'
 import { openSettled, openUsable, requireReady } from './requireCurrent.ts'
@@ -22,6 +24,8 @@ export interface WatchOptions {
   readonly serveWhileSyncing: boolean
   readonly formatAddress: FormatAddress
   readonly clock: Clock
+  /** Replays the log of a chain for streams that have not seen all of it. */
+  readonly replay: (chainId: number, order: PartOrder) => Promise<ReplayedPart>
   /** Called with each failure to read the changes of a chain for streams, which is tried again. */
   readonly onFailure: (chainId: number, failure: unknown) => void
 }
@@ -33,18 +37,20 @@ export interface WatchedAddresses {
   figures(): readonly EventFigures[]
 }
 
-const noAddresses: ReadonlySet<Address> = new Set()
-
 /** Answers the changes of histories as a stream of events. A stream reads the index when it begins, and shares reading it after that. */
 export function createWatchAddresses(options: WatchOptions): WatchedAddresses {
-  const { chains, serveWhileSyncing, formatAddress, clock, onFailure } = options
+  const { chains, serveWhileSyncing, formatAddress, clock, replay, onFailure } = options
   const textsWith = createEventTexts(formatAddress)
   const served = new Map(
     [...chains].map(([chainId, chain]) => [
       chainId,
       {
         ...chain,
-        feed: new ChangeFeed(chain.reader, failure => onFailure(chainId, failure)),
+        feed: new ChangeFeed(
+          chain.reader,
+          order => replay(chainId, order),
+          failure => onFailure(chainId, failure)
+        ),
         streams: new Set<EventStream>(),
         ended: { sent: 0, behind: 0 }
       }
@@ -64,16 +70,16 @@ export function createWatchAddresses(options: WatchOptions): WatchedAddresses {
   }
 
   /** @throws {Refusal} CURSOR_EXPIRED: the changes after this cursor are not kept. */
-  async function checkKept(chain: WatchedChain, feed: ChangeFeed, text: string, context: MethodContext) {
+  async function checkKept(chain: WatchedChain, text: string, context: MethodContext) {
     const cursor = parseCursor(text)
     // Of another server, or an earlier version: whoever holds it reads the history again, as after any other that is too old.
     if (cursor === undefined) throw expired(chain.chainId)
     // Why an index cannot be used is said best there.
     await (await openUsable(chain, context)).snapshot.close()
     try {
-      const { snapshot } = await feed.openAt(cursor, context.signal)
+      const { snapshot } = await openAt(chain.reader, cursor, context.signal)
       try {
-        for await (const _page of snapshot.changes(cursor.position, { watched: noAddresses })) break
+        await snapshot.requireKept(cursor.position)
       } finally {
         await snapshot.close()
       }
@@ -92,10 +98,11 @@ export function createWatchAddresses(options: WatchOptions): WatchedAddresses {
       // A reader that reconnects sends the body of its first request again.
       const cursor = context.lastEventId ?? after
       const from =
-        cursor === undefined ? await readNow(chain, context) : await checkKept(chain, feed, cursor, context)
+        cursor === undefined ? await readNow(chain, context) : await checkKept(chain, cursor, context)
       context.signal.throwIfAborted()
       const stream: EventStream = new EventStream(feed, {
         ...{ addresses, from, texts: textsWith(include), oneAddressEach: include.length > 0 },
+        projectId: context.projectId ?? '',
         onFailure: failure => onFailure(chain.chainId, failure),
         onEnd() {
           streams.delete(stream)

@@ -6,6 +6,7 @@ import type { CallOrigin } from './envelope.ts'
 /** The context of one call, with what its method reported. */
 export class CallContext implements MethodContext {
   readonly chainId: number | undefined
+  readonly projectId: string | undefined
   readonly cameMs: number
   readonly deadlineMs: number
   readonly lastEventId: string | undefined
@@ -25,6 +26,7 @@ export class CallContext implements MethodContext {
     }
   ) {
     this.chainId = call.chainId
+    this.projectId = call.origin.projectId
     this.cameMs = call.origin.cameMs
     this.deadlineMs = call.deadlineMs
     this.lastEventId = call.lastEventId

@@ -39,6 +39,7 @@ import type { EvmChain } from '../config/applyPresets.ts'
 import { recomputableParts } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
+import { createReplayer } from '../live/createReplayer.ts'
 import { createMetadataService } from '../metadata/metadataService.ts'
 import { createEnhancedGetTokensAndNFTs } from '../methods/enhancedGetTokensAndNFTs.ts'
 import { createEnhancedGetTransactionsByAddress } from '../methods/enhancedGetTransactionsByAddress.ts'
@@ -207,8 +208,9 @@ export async function startParts(
     )
   }
   const formatAddress = createAddressFormat()
+  const replayer = createReplayer({ locationOf: stores.locationOf, logger })
   const watched = createWatchAddresses({
-    ...{ chains: evmById, serveWhileSyncing, clock: systemClock },
+    ...{ chains: evmById, serveWhileSyncing, clock: systemClock, replay: replayer.replay },
     formatAddress,
     onFailure: warnOfFailures(logger, reportDamage)
   })
@@ -277,7 +279,7 @@ export async function startParts(
       tokenLists.close()
       for (const { rpc } of evmChains) rpc.close()
       for (const { watch } of solanaChains) watch.close()
-      await Promise.all(evmChains.map(({ reader }) => reader.close()))
+      await Promise.all([replayer.close(), ...evmChains.map(({ reader }) => reader.close())])
     }
   }
 }

@@ -1,4 +1,5 @@
 import {
+  ChangesExpiredError,
   type Damage,
   type ErrorContext,
   IndexDamagedError,
@@ -21,7 +22,14 @@ interface SentError {
 }
 
 /** The most special ones first. */
-const types = { IndexDamagedError, StoreInUseError, StoreLostError, StoreUnavailableError, StoreError }
+const types = {
+  ChangesExpiredError,
+  IndexDamagedError,
+  StoreInUseError,
+  StoreLostError,
+  StoreUnavailableError,
+  StoreError
+}
 const typeNames = Object.keys(types) as (keyof typeof types)[]
 
 /** Makes plain data of an error; any other value is returned itself. */

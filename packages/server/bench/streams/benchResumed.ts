@@ -1,0 +1,229 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { packBlocks } from '@chain-data/index/record'
+import {
+  formatOf,
+  hashOf,
+  sqliteIndexTables as indexTables,
+  openSqliteReader,
+  openSqliteWriter
+} from '@chain-data/index/test'
+import { mapConcurrently } from '../../src/platform/concurrency/permits.ts'
+import { formatCursor } from '../../src/server/live/cursor.ts'
+import { chainId } from '../http/dataset.ts'
+import type { Listening, Usage } from '../http/messages.ts'
+import { type Child, startChild } from '../http/startChild.ts'
+import { accountAddress, createSyntheticChain, strangerAddress } from '../store/syntheticChain.ts'
+
+/** As many as the log holds by default, and some before them. */
+const [loggedBlocks, olderBlocks, transactionsEach] = [10_000, 100, 60]
+const finalAfter = 64
+const addressesEach = 10
+const resumingStreams = 100
+const restartedStreams = 1_500
+const measureMs = 8_000
+const askEveryMs = 20
+
+/** What streams that resume from an old cursor take, and what they cost another project; README.md beside this file says how. */
+export async function benchResumed(print: (line: string) => void): Promise<object> {
+  const folder = mkdtempSync(join(tmpdir(), 'chain-data-bench-resumed-'))
+  cpSync(await prepareLog(print), folder, { recursive: true })
+  try {
+    const oldest = await oldestCursor(folder)
+    const replays = await withServer(folder, async url => {
+      const quiet = () => timeStream(url, 'modest-0', [strangerAddress(1)], oldest)
+      const first = await quiet()
+      const warm = []
+      for (let time = 0; time < 5; time++) warm.push(await quiet())
+      return { first, warm: median(warm) }
+    })
+    print(
+      `  ${loggedBlocks} blocks for a quiet address: ${ms(replays.warm)}, the first one after a start ${ms(replays.first)}`
+    )
+    const costs = await withServer(folder, async url => {
+      await timeStream(url, 'modest-0', [strangerAddress(1)], oldest)
+      const alone = await measureModest(url)
+      const resuming = resumeAgainAndAgain(url, oldest)
+      await sleep(1_000)
+      const beside = await measureModest(url)
+      resuming.stop()
+      return { alone, beside, resumed: resuming.opened() }
+    })
+    for (const [name, { calls, streams, outcomes }] of Object.entries({
+      alone: costs.alone,
+      beside: costs.beside
+    })) {
+      print(
+        `  another project ${name}: calls p50 ${ms(calls.p50)}, p95 ${ms(calls.p95)}; new streams p50 ${ms(streams.p50)}, p95 ${ms(streams.p95)}; ${JSON.stringify(outcomes)}`
+      )
+    }
+    const restart = await withServer(folder, async (url, server) => {
+      const beganMs = performance.now()
+      const levels: Promise<number>[] = []
+      // All are waited for together, and opened a few at a time, as balancers do.
+      await mapConcurrently(Array.from({ length: restartedStreams }), 32, (_, stream) => {
+        return new Promise<void>(resolve => {
+          levels.push(timeStream(url, 'greedy', accountsOf(stream), oldest, beganMs, resolve))
+        })
+      })
+      const times = await Promise.all(levels)
+      const { cpuMs } = await server.ask<Usage>('usage')
+      return { median: median(times), most: Math.max(...times), cpuMs }
+    })
+    print(
+      `  ${restartedStreams} streams after a restart: level after ${ms(restart.median)} (median), all of them after ${ms(restart.most)}; ${ms(restart.cpuMs)} of processor time of the server, its start included`
+    )
+    return { replays, costs, restart }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const ms = (value: number) => `${value < 100 ? value.toFixed(1) : Math.round(value)} ms`
+const median = (values: readonly number[]) => partOf(values, 0.5)
+const partOf = (values: readonly number[], part: number) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0
+
+/** Accounts that are in few of the blocks, each of another stream. */
+const accountsOf = (stream: number) =>
+  Array.from({ length: addressesEach }, (_, at) => accountAddress(50_000 + stream * addressesEach + at))
+
+async function withServer<T>(folder: string, work: (url: string, server: Child) => Promise<T>): Promise<T> {
+  const server = startChild('serveHistory.ts', [folder])
+  try {
+    return await work(((await server.first) as Listening).url, server)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function oldestCursor(folder: string): Promise<string> {
+  const reader = await openSqliteReader(folder, chainId)
+  const snapshot = await reader.openSnapshot()
+  const { log, oldest } = await snapshot.changeBounds()
+  await snapshot.close()
+  await reader.close()
+  return formatCursor({ log, position: oldest })
+}
+
+function ask(
+  url: string,
+  projectId: string,
+  method: string,
+  params: readonly unknown[],
+  signal?: AbortSignal
+): Promise<Response> {
+  return fetch(`${url}/evm-chain`, {
+    method: 'POST',
+    signal: signal ?? null,
+    headers: {
+      authorization: `Basic ${btoa(`${projectId}:key-of-${projectId}`)}`,
+      'content-type': 'application/json',
+      ...(method === 'svc_watchAddresses' && { accept: 'text/event-stream' })
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId, params })
+  })
+}
+
+/** @returns the milliseconds until a stream is level, 503 included: its caller asks again as the document has it. */
+async function timeStream(
+  url: string,
+  projectId: string,
+  addresses: readonly string[],
+  after?: string,
+  beganMs = performance.now(),
+  onOpen = () => {}
+): Promise<number> {
+  const gone = new AbortController()
+  const params = after === undefined ? [addresses] : [addresses, { after }]
+  const answer = await ask(url, projectId, 'svc_watchAddresses', params, gone.signal)
+  if (answer.status !== 200) {
+    await answer.arrayBuffer()
+    await sleep(1_000)
+    return timeStream(url, projectId, addresses, after, beganMs, onOpen)
+  }
+  onOpen()
+  let end = ''
+  for await (const piece of answer.body ?? []) {
+    end = `${end.slice(-20)}${Buffer.from(piece).toString('latin1')}`
+    if (end.includes('"kind":"synced"')) break
+  }
+  const tookMs = performance.now() - beganMs
+  gone.abort()
+  return tookMs
+}
+
+/** Streams of one project that resume, are level, and resume again. */
+function resumeAgainAndAgain(url: string, oldest: string) {
+  let [isOver, opened] = [false, 0]
+  const run = async (stream: number) => {
+    while (!isOver) {
+      await timeStream(url, 'greedy', accountsOf(stream), oldest).catch(() => sleep(100))
+      opened++
+    }
+  }
+  for (let stream = 0; stream < resumingStreams; stream++) void run(stream)
+  return {
+    opened: () => opened,
+    stop() {
+      isOver = true
+    }
+  }
+}
+
+/** Sends plain calls of another project at fixed moments, and opens a stream of it now and then. */
+async function measureModest(url: string) {
+  const calls: number[] = []
+  const streams: number[] = []
+  const outcomes: Record<string, number> = {}
+  const pending: Promise<unknown>[] = []
+  const beganMs = performance.now()
+  for (let dueMs = beganMs, time = 0; dueMs < beganMs + measureMs; dueMs += askEveryMs, time++) {
+    const aheadMs = dueMs - performance.now()
+    if (aheadMs > 0) await sleep(aheadMs)
+    const page = [accountAddress(time), { limit: 20 }]
+    const call = ask(url, 'modest-1', 'svc_getTransactionsByAddress', page).then(async answer => {
+      await answer.arrayBuffer()
+      outcomes[answer.status] = (outcomes[answer.status] ?? 0) + 1
+      calls.push(performance.now() - dueMs)
+    })
+    pending.push(call)
+    if (time % 10 === 0)
+      pending.push(timeStream(url, 'modest-1', [accountAddress(time)]).then(took => streams.push(took)))
+  }
+  await Promise.all(pending)
+  return {
+    calls: { p50: partOf(calls, 0.5), p95: partOf(calls, 0.95) },
+    streams: { p50: partOf(streams, 0.5), p95: partOf(streams, 0.95) },
+    outcomes
+  }
+}
+
+/** A folder with the store, written by the first call and kept for later ones: a minute. */
+async function prepareLog(print: (line: string) => void): Promise<string> {
+  const name = `chain-data-bench-resumed-format${formatOf(indexTables)}`
+  const folder = fileURLToPath(new URL(`../../../../node_modules/.cache/${name}`, import.meta.url))
+  if (existsSync(folder)) return folder
+  print('  writing the data set, once')
+  const unfinished = `${folder}.new`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished, { recursive: true })
+  const writer = await openSqliteWriter(unfinished, { chainId, genesisHash: hashOf('genesis') })
+  await writer.markSettled()
+  const chain = createSyntheticChain()
+  for (let head = 0; head < olderBlocks + loggedBlocks; head++) {
+    const finalized = head - finalAfter
+    await writer.commitBlocks(packBlocks([chain.block(transactionsEach)]), {
+      head,
+      ...(finalized >= 0 && { finalized })
+    })
+  }
+  await writer.markBackfilled()
+  await writer.close()
+  // Under its name only once it is whole.
+  renameSync(unfinished, folder)
+  return folder
+}
