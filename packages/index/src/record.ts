@@ -7,7 +7,6 @@ export { buffersOf, type PackedBlocks, packBlocks } from './record/packBlocks.ts
 export { fieldIndex, RecordParts } from './record/RecordParts.ts'
 export { type RecordChunk, readAccessList, readHashes } from './record/record.ts'
 export { damaged, varintAt } from './record/recordBytes.ts'
-export { isRowOf } from './record/rowChecksums.ts'
 export {
   firstTransactionId,
   maxTransactionsPerBlock,

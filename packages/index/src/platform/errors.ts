@@ -52,32 +52,30 @@ export interface Damage {
   readonly part: keyof typeof damageableParts
   /** The block that it belongs to; absent where it names none. */
   readonly block?: number
-  /** The key under which rows were met, in hex without 0x: an address, or the first bytes of a hash. It may be a wrong one. */
-  readonly key?: string
-  /** The epoch of SQLite that these rows are in. */
-  readonly epoch?: number
+  /** Where a chunk is missing or altered: its run, the number of its section, and its number there. */
+  readonly run?: number
+  readonly section?: number
+  readonly chunk?: number
 }
 
 /** Parts of an index that have checksums, and what the log calls them. */
 const damageableParts = {
   record: 'a record',
   block: 'the row',
-  addressRow: 'a row of the address index',
-  hashRow: 'a row of the hash index',
-  candidate: 'a holding candidate',
   event: 'account events',
-  undo: 'undo data',
+  undo: 'a hash that a reorg removed',
   poolEntry: 'a pool entry',
   report: "the writer's report",
   change: 'the log of changes',
-  counts: 'row checksums',
-  epochs: 'the list of epochs',
+  chunk: 'a chunk',
+  manifest: 'the manifest',
   meta: 'the meta row',
   file: 'the file'
 }
 
-/** Words damage by its part and its block, such as `a record of block 7`. */
-export function describeDamage({ part, block }: Damage): string {
+/** Words damage by its part and where it is, such as `a record of block 7`. */
+export function describeDamage({ part, block, run, section, chunk }: Damage): string {
+  if (run !== undefined) return `${damageableParts[part]} (run ${run}, section ${section}, number ${chunk})`
   return block === undefined ? damageableParts[part] : `${damageableParts[part]} of block ${block}`
 }
 

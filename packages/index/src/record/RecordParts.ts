@@ -23,7 +23,7 @@ export const transfersFlag = 128
 export const operationsFlag = 1024
 
 export const hashLength = 32
-const addressLength = 20
+export const addressLength = 20
 
 /** A row of the table with its index in the table. */
 interface IndexedField extends Field {

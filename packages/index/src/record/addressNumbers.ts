@@ -72,7 +72,7 @@ const [from, to, contractAddress, data] = [
 
 /** Reads addresses by their numbers. `bytes` holds them in order, each at its number times 20. */
 export class NumberedAddresses {
-  bytes = new Uint8Array(16 * addressLength)
+  bytes = Buffer.alloc(16 * addressLength)
   /** The first bytes of the calldata. */
   readonly callHead = new Uint8Array(callHeadLength)
   /** Bytes of calldata. */
@@ -112,7 +112,7 @@ export class NumberedAddresses {
   #add(source: Uint8Array, start: number): number {
     const at = this.#count++ * addressLength
     if (at === this.bytes.length) {
-      const grown = new Uint8Array(2 * at)
+      const grown = Buffer.alloc(2 * at)
       grown.set(this.bytes)
       this.bytes = grown
     }

@@ -1,23 +1,15 @@
-import type {
-  AccountEvents,
-  BlockRef,
-  Hash,
-  HoldingCandidate,
-  IndexedBlock,
-  IndexedTransaction
-} from '../model/evm.ts'
+import type { AccountEvents, BlockRef, Hash, IndexedBlock } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
 import { encodeAccountEvents } from './accountEvents.ts'
+import { encodeRows } from './encodeRows.ts'
+import { encodeExtra } from './extra.ts'
 import { addressBytes } from './hexBytes.ts'
 import { writeConfirmed } from './record.ts'
 import { ByteWriter } from './recordBytes.ts'
-import { standardNumber, tokenIdsKey } from './tokenKey.ts'
 import { maxTransactionsPerBlock, toTransactionId } from './transactionId.ts'
 
 export const hashLength = 32
 export const addressLength = 20
-/** Length of the head of a candidate: owner, contract, standard, length of the key. */
-export const candidateHeadLength = 2 * addressLength + 2
 
 /** A block without its transactions. */
 export interface BlockHeader {
@@ -47,14 +39,25 @@ export interface BlockRows extends BlockHeader {
   readonly parties: Uint8Array
   /** Number of parties up to and including each transaction. */
   readonly partyEnds: Uint32Array
-  /** For each candidate: owner (20 bytes), contract (20), standard (1), length of the key (1), `tokenIdsKey`. */
+  /** Roles of each party in its transaction: bits of `roles`. */
+  readonly partyRoles: Uint8Array
+  /**
+   * For each candidate: owner (20 bytes), contract (20), standard (1), length of the key (1), `tokenIdsKey`; each candidate once
+   * in a transaction.
+   */
   readonly candidates: Uint8Array
+  /** Transaction id of each candidate. */
+  readonly candidateIds: Float64Array
+  /** Roles of each candidate's owner: the token was moved to it, from it, or both. */
+  readonly candidateRoles: Uint8Array
   /** 20 bytes for each account with events in this block; each once. */
   readonly eventAddresses: Uint8Array
   /** The events of these accounts, concatenated, as `encodeAccountEvents` writes them. */
   readonly events: Uint8Array
   /** Where the events of each account end. */
   readonly eventEnds: Uint32Array
+  /** What the records lack of the rows, as `encodeExtra` writes it. */
+  readonly extra: Uint8Array
   /** As in `IndexedBlock`; not stored. */
   readonly hasUncheckedAuthorities: boolean
 }
@@ -68,24 +71,18 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
   checkTransactions(block)
   const count = transactions.length
   const records = new ByteWriter(320 * count)
-  const parties = new ByteWriter(4 * addressLength * count)
-  const candidates = new ByteWriter(2 * candidateHeadLength * count)
   const hashes = new ByteWriter(hashLength * count)
   const indexes = new Uint16Array(count)
   const recordEnds = new Uint32Array(count)
-  const partyEnds = new Uint32Array(count)
-  for (let row = 0; row < count; row++) {
-    const each = transactions[row] as IndexedTransaction
-    const { transaction, transfers = [], internal, operations = [] } = each
+  for (const [row, { transaction, transfers = [], internal, operations = [] }] of transactions.entries()) {
     indexes[row] = transaction.index
     hashes.fixed(transaction.hash, hashLength)
     const details = { transfers, operations }
     writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal })
     recordEnds[row] = records.length
-    for (const party of each.parties) parties.fixed(party, addressLength)
-    partyEnds[row] = parties.length / addressLength
-    for (const candidate of each.candidates) writeCandidate(candidates, candidate)
   }
+  const events = block.events ?? []
+  const { listed, ...rows } = encodeRows(transactions, records.finish())
   return {
     ref,
     parentHash,
@@ -98,10 +95,9 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     hashes: hashes.finish(),
     records: records.finish(),
     recordEnds,
-    parties: parties.finish(),
-    partyEnds,
-    candidates: candidates.finish(),
-    ...encodeEvents(block.events ?? []),
+    ...rows,
+    ...encodeEvents(events),
+    extra: encodeExtra(events, listed),
     hasUncheckedAuthorities: block.hasUncheckedAuthorities ?? false
   }
 }
@@ -120,23 +116,6 @@ function encodeEvents(
       return end
     })
   }
-}
-
-function writeCandidate(writer: ByteWriter, candidate: HoldingCandidate): void {
-  const { owner, contract, standard, tokenId, lastTokenId } = candidate
-  const isStrange =
-    (tokenId === undefined) !== (standard === 'erc20') || (lastTokenId !== undefined && standard !== 'erc721')
-  if (isStrange) {
-    throw new StoreError(
-      `a holding candidate of ${contract} has standard ${standard} and token id ${tokenId}, last ${lastTokenId}`
-    )
-  }
-  const key = tokenIdsKey(candidate)
-  writer.fixed(owner, addressLength)
-  writer.fixed(contract, addressLength)
-  writer.byte(standardNumber(standard))
-  writer.byte(key.length)
-  writer.bytes(key)
 }
 
 function checkTransactions({ ref, transactions }: IndexedBlock): void {

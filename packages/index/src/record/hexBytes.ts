@@ -11,11 +11,6 @@ export function hashBytes(hash: Hash): Buffer {
   return exactBytes(hash, 32)
 }
 
-/** Returns the short key of a transaction hash. Two of billions of hashes rarely share one; then the record decides. */
-export function hashKey(hash: Hash): Buffer {
-  return hashBytes(hash).subarray(0, 8)
-}
-
 /** Returns bytes as lower-case hex. */
 export function toHex(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`

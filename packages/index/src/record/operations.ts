@@ -51,7 +51,7 @@ export class OperationWalk {
     if (parts.operationsLength > 0) this.#addresses.begin(bytes, parts)
   }
 
-  get addresses(): Uint8Array {
+  get addresses(): Buffer {
     return this.#addresses.bytes
   }
 

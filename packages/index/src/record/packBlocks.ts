@@ -1,4 +1,5 @@
-import { addressLength, type BlockHeader, type BlockRows, candidateHeadLength } from './encodeBlock.ts'
+import { addressLength, type BlockHeader, type BlockRows } from './encodeBlock.ts'
+import { candidateHeadLength } from './tokenKey.ts'
 import { firstTransactionId } from './transactionId.ts'
 
 /**
@@ -19,10 +20,16 @@ export interface PackedBlocks {
   readonly partyAddresses: Uint8Array<ArrayBuffer>
   /** Transaction id of each of these rows. */
   readonly partyIds: Float64Array<ArrayBuffer>
+  /** Roles of each of these rows. */
+  readonly partyRoles: Uint8Array<ArrayBuffer>
   /** Holding candidates as in `BlockRows`. */
   readonly candidates: Uint8Array<ArrayBuffer>
   /** Where each candidate ends. */
   readonly candidateEnds: Uint32Array<ArrayBuffer>
+  /** Transaction id of each candidate. */
+  readonly candidateIds: Float64Array<ArrayBuffer>
+  /** Roles of each candidate. */
+  readonly candidateRoles: Uint8Array<ArrayBuffer>
   /** Rows of account events, by block: 20 bytes for each. */
   readonly eventAddresses: Uint8Array<ArrayBuffer>
   /** Block number of each of these rows. */
@@ -31,6 +38,10 @@ export interface PackedBlocks {
   readonly events: Uint8Array<ArrayBuffer>
   /** Where the events of each row end. */
   readonly eventEnds: Uint32Array<ArrayBuffer>
+  /** The extra bytes of the blocks (`encodeExtra`), concatenated. */
+  readonly extras: Uint8Array<ArrayBuffer>
+  /** Where the extra bytes of each block end. */
+  readonly extraEnds: Uint32Array<ArrayBuffer>
 }
 
 /** Lists the buffers for a transfer to another thread; afterwards they are empty here. */
@@ -72,8 +83,11 @@ export function packBlocks(blocks: readonly BlockRows[]): PackedBlocks {
     recordEnds,
     partyAddresses: join(blocks.map(({ parties }) => parties)),
     partyIds: partyIdsOf(blocks, ids),
+    partyRoles: join(blocks.map(({ partyRoles }) => partyRoles)),
     ...joinCandidates(blocks),
-    ...joinEvents(blocks)
+    ...joinEvents(blocks),
+    extras: join(blocks.map(({ extra }) => extra)),
+    extraEnds: endsOf(blocks.map(({ extra }) => extra))
   }
 }
 
@@ -98,6 +112,14 @@ function joinEvents(
     events: join(blocks.map(({ events }) => events)),
     eventEnds
   }
+}
+
+function endsOf(parts: readonly Uint8Array[]): Uint32Array<ArrayBuffer> {
+  let end = 0
+  return Uint32Array.from(parts, ({ length }) => {
+    end += length
+    return end
+  })
 }
 
 function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -126,12 +148,25 @@ function partyIdsOf(blocks: readonly BlockRows[], ids: Float64Array): Float64Arr
   return partyIds
 }
 
-function joinCandidates(blocks: readonly BlockRows[]): Pick<PackedBlocks, 'candidates' | 'candidateEnds'> {
+function joinCandidates(
+  blocks: readonly BlockRows[]
+): Pick<PackedBlocks, 'candidates' | 'candidateEnds' | 'candidateIds' | 'candidateRoles'> {
   const candidates = join(blocks.map(block => block.candidates))
   const ends: number[] = []
   for (let at = 0; at < candidates.length; ) {
     at += candidateHeadLength + (candidates[at + candidateHeadLength - 1] ?? 0)
     ends.push(at)
   }
-  return { candidates, candidateEnds: Uint32Array.from(ends) }
+  const candidateIds = new Float64Array(ends.length)
+  let row = 0
+  for (const { candidateIds: ids } of blocks) {
+    candidateIds.set(ids, row)
+    row += ids.length
+  }
+  return {
+    candidates,
+    candidateEnds: Uint32Array.from(ends),
+    candidateIds,
+    candidateRoles: join(blocks.map(({ candidateRoles }) => candidateRoles))
+  }
 }

@@ -105,9 +105,6 @@ export function decodePending(bytes: Uint8Array): PendingRecord {
   return readFields(bytes, parts) as unknown as PendingRecord
 }
 
-/** Bytes of a record that `hashOfRecord` needs; engines may read only those. */
-export const recordHeadLength = 1 + hashLength
-
 /** The hash at the head of any record, without decoding the rest. */
 export function hashOfRecord(bytes: Uint8Array): Hash {
   const reader = new ByteReader(bytes)

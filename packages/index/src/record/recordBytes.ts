@@ -99,6 +99,12 @@ export class ByteWriter {
     this.#length += end - start
   }
 
+  /** Writes the characters of a text, one byte each. */
+  latin1(text: string): void {
+    this.#reserve(text.length)
+    for (let i = 0; i < text.length; i++) this.#buffer[this.#length++] = text.charCodeAt(i)
+  }
+
   /** Writes the length of what `write` writes, then that. */
   counted(write: () => void): void {
     const start = this.#length
@@ -147,6 +153,13 @@ export class ByteWriter {
 
   get length(): number {
     return this.#length
+  }
+
+  /** Returns what was written as text, one character a byte, and starts over. */
+  takeLatin1(): string {
+    const text = this.#buffer.toString('latin1', 0, this.#length)
+    this.#length = 0
+    return text
   }
 
   finish(): Buffer {

@@ -4,6 +4,8 @@ import { StoreError } from '../platform/errors.ts'
 /** Stored numbers of the standards; a number never changes its meaning. */
 const standards: readonly TokenStandard[] = ['erc20', 'erc721', 'erc1155']
 const maxTokenId = 2n ** 256n - 1n
+/** Length of the head of a candidate: owner, contract, standard, length of the key. */
+export const candidateHeadLength = 42
 
 export function standardNumber(standard: TokenStandard): number {
   return standards.indexOf(standard)

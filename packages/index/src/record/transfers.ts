@@ -177,7 +177,7 @@ export class TransferWalk {
     if (parts.transfersLength > 0) this.#addresses.begin(bytes, parts)
   }
 
-  get addresses(): Uint8Array {
+  get addresses(): Buffer {
     return this.#addresses.bytes
   }
 
@@ -250,7 +250,7 @@ export class InternalWalk {
     if (parts.internalLength > 0) this.#addresses.begin(bytes, parts)
   }
 
-  get addresses(): Uint8Array {
+  get addresses(): Buffer {
     return this.#addresses.bytes
   }
 

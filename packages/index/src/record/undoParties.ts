@@ -3,7 +3,7 @@ import type { PackedBlocks } from './packBlocks.ts'
 import { ByteReader, ByteWriter } from './recordBytes.ts'
 import { firstTransactionId, toPosition } from './transactionId.ts'
 
-/** A row of the address index. */
+/** A party of a transaction. */
 interface PartyRow {
   /** Its 20 bytes. */
   readonly address: Uint8Array
@@ -11,8 +11,8 @@ interface PartyRow {
 }
 
 /**
- * Encodes the address index rows of single blocks. A rollback needs them, because a record names sender and receiver, but not
- * every other party. For each transaction: index, number of parties, addresses.
+ * Encodes the parties of the transactions of single blocks, for the log of changes: it is searched for accounts without reading
+ * records. For each transaction: index, number of parties, addresses.
  * @param aboveBlock - only of blocks above this one.
  * @returns by block number; blocks without entries are left out.
  */
