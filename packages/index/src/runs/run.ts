@@ -1,0 +1,59 @@
+import { crc32 } from 'node:zlib'
+import { IndexDamagedError } from '../platform/errors.ts'
+import type { IdCoding } from './keys.ts'
+import type { SectionSummary } from './SectionWriter.ts'
+import { sectionList } from './sections.ts'
+import { maxVarintLength, VarintReader, writeVarint } from './varint.ts'
+
+/** One run, as the manifest lists it: what is known of consecutive blocks. It never changes, and its number is never used again. */
+export interface Run extends IdCoding {
+  readonly number: number
+  readonly firstBlock: number
+  readonly lastBlock: number
+  readonly transactions: number
+  /** Bits that indexes in a block have in its ids. */
+  readonly indexBits: number
+  /** By the numbers of the sections. */
+  readonly sections: readonly SectionSummary[]
+}
+
+const sumLength = 4
+
+/** Encodes the manifest's row of a run, with a CRC-32 that begins with the chain. */
+export function encodeRun(chainId: number, run: Run): Buffer {
+  const bytes = Buffer.allocUnsafe(
+    maxVarintLength * (5 + 2 * sectionList.length) + 4 * sectionList.length + 4
+  )
+  let at = 0
+  const { number, firstBlock, lastBlock, transactions, indexBits } = run
+  for (const each of [number, firstBlock, lastBlock - firstBlock, transactions, indexBits]) {
+    at = writeVarint(bytes, at, each)
+  }
+  for (const { rows, chunks, checksum } of run.sections) {
+    at = writeVarint(bytes, at, rows)
+    at = writeVarint(bytes, at, chunks)
+    at = bytes.writeUInt32BE(checksum, at)
+  }
+  at = bytes.writeUInt32BE(crc32(bytes.subarray(0, at), chainId >>> 0), at)
+  return bytes.subarray(0, at)
+}
+
+/** @throws {IndexDamagedError} it is not what `encodeRun` wrote for this chain. */
+export function decodeRun(chainId: number, bytes: Uint8Array): Run {
+  const end = bytes.length - sumLength
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (end < 0 || crc32(bytes.subarray(0, end), chainId >>> 0) !== view.getUint32(end)) {
+    throw new IndexDamagedError({ part: 'manifest' }, 'the checksum of a run differs')
+  }
+  const reader = new VarintReader()
+  reader.bytes = bytes
+  const [number, firstBlock, blocks] = [reader.next(), reader.next(), reader.next()]
+  const [transactions, indexBits] = [reader.next(), reader.next()]
+  const summaries = sectionList.map(() => {
+    const [rows, chunks] = [reader.next(), reader.next()]
+    const checksum = view.getUint32(reader.at)
+    reader.at += sumLength
+    return { rows, chunks, checksum }
+  })
+  return { number, firstBlock, lastBlock: firstBlock + blocks, transactions, indexBits, sections: summaries }
+}
