@@ -48,7 +48,7 @@ export {
   StoreUnavailableError
 } from './platform/errors.ts'
 export { isFolder, makeFolder, nearestExisting } from './platform/makeFolder.ts'
-export type { AuditReader, MissingPart, Recount } from './port/audit.ts'
+export type { AuditReader, MissingPart } from './port/audit.ts'
 export {
   type AccountChange,
   type ChangeBounds,

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { type Damage, IndexDamagedError } from './platform/errors.ts'
 import type { Snapshot, StoreReader } from './port/store.ts'
-import { partCount } from './record/rowChecksums.ts'
+import { partCount } from './record/keyParts.ts'
 
 /** Result of checking a small piece of an index. */
 export interface CheckedPiece {
@@ -17,12 +17,12 @@ export interface CheckedPiece {
 const shortMs = 10
 const longMs = 50
 const maxPiece = 1_024
-/** Share of a walk that the blocks take; the rest are the rows that are found by key. */
+/** Share of a walk that the blocks take; the rest are the chunks of its runs. */
 const blockShare = 0.7
 
 /**
  * Checks a whole index, in pieces that each take some milliseconds and a snapshot of their own: first its blocks, then the
- * rows that are found by key.
+ * chunks of its runs.
  * @param options.startAt - where among the blocks to begin, from 0 to 1: the blocks before come last.
  */
 export async function* walkIndex(
@@ -64,7 +64,7 @@ export async function* walkIndex(
   for (let part = 0; part < partCount; ) {
     const end = Math.min(partCount, part + size)
     const startedMs = performance.now()
-    const found = await inSnapshot(reader, snapshot => snapshot.findRowDamage(part, end))
+    const found = await inSnapshot(reader, snapshot => snapshot.findChunkDamage(part, end))
     const damage = 'value' in found ? found.value : found.damage
     size = nextSize(size, startedMs)
     yield { blocks: 0, allBlocks, damage, done: blockShare + ((1 - blockShare) * end) / partCount }

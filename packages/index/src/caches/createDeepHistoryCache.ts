@@ -4,7 +4,7 @@ import type { Address, BlockRef, Hash, HoldingCandidate } from '../model/evm.ts'
 import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import { standardNumber, standardOf, tokenIdsKey, tokenIdsOf } from '../record/tokenKey.ts'
-import { sumOfRow } from '../shared/rowSums.ts'
+import { sumOfRow } from '../store/rowSums.ts'
 import { ask, type CacheDatabase, type CacheValue, type Steps } from './cacheDatabase.ts'
 
 const chunkRecords = 256

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { MetadataCache, MetadataKind, MetadataRecord } from '../model/metadata.ts'
 import { StoreUnavailableError } from '../platform/errors.ts'
-import { sumOfRow } from '../shared/rowSums.ts'
+import { sumOfRow } from '../store/rowSums.ts'
 import type { CacheLog } from './CacheLog.ts'
 import { ask, type CacheDatabase, type Steps } from './cacheDatabase.ts'
 import { type MetadataChange, PendingChanges, type PendingEntry } from './pendingChanges.ts'

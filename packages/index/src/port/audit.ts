@@ -1,7 +1,6 @@
 import type { AccountEvent, Address } from '../model/evm.ts'
 import type { Damage } from '../platform/errors.ts'
 import type { RecordChunk } from '../record/record.ts'
-import type { ChecksumDifference } from '../record/rowChecksums.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
 
 /** Chunk of a history that is read even if rows are missing or altered. */
@@ -19,12 +18,6 @@ export interface MissingPart {
   readonly part: 'record' | 'hash' | 'block' | 'alteredRecord' | 'alteredBlock'
 }
 
-/** Result of counting the rows of the address index again, for one address. */
-export interface Recount extends ChecksumDifference {
-  /** False: there are too many rows to count, or the time is over; nothing is known then. */
-  readonly isComplete: boolean
-}
-
 /** Effects of one block on one account besides its transactions. */
 export interface BlockEvents {
   readonly blockNumber: number
@@ -40,24 +33,15 @@ export interface AuditReader {
    */
   auditedRecords(address: Address): AsyncIterable<AuditedChunk>
   /**
-   * Counts the rows of the part of the address index that `address` is in, and compares them, and its candidates for holdings, with
-   * what was written.
-   * @param options.maxRows - maximum number of rows to count; default five million, which takes a few seconds.
-   */
-  recount(
-    address: Address,
-    options?: { readonly maxRows?: number; readonly signal?: AbortSignal }
-  ): Promise<Recount>
-  /**
    * Checks all rows of the blocks `from` to `to` against their checksums and each other.
    * @returns what is damaged or missing.
    */
   findDamage(from: number, to: number): Promise<readonly Damage[]>
   /**
-   * Checks the rows that are found by key, of the parts from `firstPart` up to, but not including, `endPart` (of `partCount`),
-   * against their sums.
+   * Checks the chunks of all runs, as far as their keys are of the parts from `firstPart` up to, but not including, `endPart` (of
+   * `partCount`).
    */
-  findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]>
+  findChunkDamage(firstPart: number, endPart: number): Promise<readonly Damage[]>
   /** Block events of the account from a block on, by block ascending, in chunks; default from the first. */
   accountEvents(address: Address, fromBlock?: number): AsyncIterable<readonly BlockEvents[]>
 }

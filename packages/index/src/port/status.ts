@@ -42,10 +42,8 @@ export interface IndexMarks {
  * newest block.
  */
 export interface CoverageHeights {
-  /** Blocks are traced: internal transfers are in the records, and their parties in the address index. */
+  /** Blocks are traced: internal transfers are in the records, and their parties in the address section. */
   readonly tracedFrom?: number
-  /** Rows of the address index were counted when they were written, so that a lost row is noticed. */
-  readonly countedFrom?: number
   /** Blocks were held against their headers when they were stored, as far as the encoding of the chain is known. */
   readonly rootsFrom?: number
 }

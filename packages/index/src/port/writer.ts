@@ -29,16 +29,6 @@ export interface WriterState extends IndexMarks {
  */
 export type ReplaceOutcome = 'replaced' | 'gone' | 'other'
 
-/** Blocks that damage may belong to. */
-export interface Suspects {
-  /** Damage as it is found now, whose rows may lie elsewhere than when it was met. */
-  readonly damage: Damage
-  /** The most likely ones. */
-  readonly likely: readonly number[]
-  /** All of them, both ends included; absent: nothing is known of it. */
-  readonly range?: { readonly from: number; readonly to: number }
-}
-
 /** The only way to change a chain's index. Used by one indexer at a time. */
 export interface StoreWriter {
   /** Reads the state of the store; it changes with every commit. */
@@ -47,7 +37,7 @@ export interface StoreWriter {
    * Appends blocks, each the child of the one before it, in ONE transaction together with the cursor. Pool entries
    * that these blocks confirm disappear in the same transaction. In an empty store the first block may be any.
    * @param options.finalized - what the node calls final, on the chain of these blocks: marks stored blocks up to here
-   *   as final, and undo data below it may be dropped.
+   *   as final.
    * @param options.head - the newest block of the node: the log of changes begins anew after blocks that lie further below it than the
    *   log goes back; absent: all blocks are logged.
    * @throws {StoreError} when a block is not the child of the one before it or of the stored head; nothing is written then.
@@ -59,31 +49,24 @@ export interface StoreWriter {
   /**
    * Adds blocks older than the index, each the child of the one before it and the last one the parent of the first stored
    * block, in ONE transaction: `indexedFrom` becomes the number of the first one. Marks of coverage that reached down to
-   * `indexedFrom` go on down as far as these blocks allow. They get no undo data. Pool entries that they confirm, which a node
+   * `indexedFrom` go on down as far as these blocks allow. Pool entries that they confirm, which a node
    * that lags may show, disappear in the same transaction. An empty list changes nothing.
    * @throws {StoreError} when the blocks do not end at the parent of the first stored one; nothing is written then.
    */
   prependBlocks(blocks: PackedBlocks): Promise<void>
   /**
    * Replaces all that is stored of one block by `block`, which was fetched and verified anew, in ONE transaction. The rest of
-   * the index stays as it is, marks and row checksums included.
+   * the index stays as it is, marks included.
    * @param block - the one block, in the form in which it was committed: traced if it was.
-   * @param damage - the damage that was met in it: a row under a wrong key is removed too.
    * @throws {StoreError} `block` has fewer details than the stored one is known to have.
    */
-  replaceBlock(block: PackedBlocks, damage: Damage): Promise<ReplaceOutcome>
+  replaceBlock(block: PackedBlocks): Promise<ReplaceOutcome>
   /**
-   * Finds the blocks whose rows may be lost or altered where damage names no block.
-   * @returns absent where all is as it was written.
+   * Repairs damage that names no block: writes a damaged run again from the records of its blocks, in several transactions, and
+   * forgets damaged hashes that reorgs removed.
+   * @throws {IndexDamagedError} a record, or the row of a block, that it needs is damaged: replace that block first.
    */
-  findSuspects(damage: Damage): Promise<Suspects | undefined>
-  /**
-   * Takes the rows around damage for what has to be there, once every block of `Suspects.range` has been replaced: what these
-   * blocks do not have is removed. Damaged hashes that reorgs removed (`undo` without a block) are forgotten, the others stay.
-   * The list of epochs is put back from its copy.
-   * @throws {IndexDamagedError} the copy of the list is damaged too.
-   */
-  acceptRows(damage: Damage): Promise<void>
+  repair(damage: Damage): Promise<void>
   /**
    * Removes all pool entries, damaged ones among them, with what is remembered of earlier ones. The index is not settled then:
    * until the pool has been read again, nothing is known of it.
@@ -99,16 +82,16 @@ export interface StoreWriter {
   blockRef(number: number): Promise<BlockRef | undefined>
   /**
    * Removes every block above `ancestor` in ONE transaction and remembers the removed hashes, so that a cursor can
-   * be told from a typing mistake. Works at any depth; beyond the undo data it is slower, never wrong.
+   * be told from a typing mistake. Works at any depth.
    * The index is not settled then; if a final block was among the removed ones, it is degraded until the newest
-   * removed height is final again. Holding candidates stay: they are hints.
+   * removed height is final again.
    * @throws {StoreError} when `ancestor` is not a stored block.
    */
   rollbackTo(ancestor: BlockRef): Promise<void>
   /**
    * Removes every block (the chain contradicts even the first one stored). The index is as empty as a new one:
    * `indexedFrom` is unset, `backfilled` false again and no removed hash remembered, since no common ancestor exists.
-   * Marks as `rollbackTo` does. Holding candidates, the pool and an earlier degraded mark stay.
+   * Marks as `rollbackTo` does. The pool and an earlier degraded mark stay.
    */
   rollbackAll(): Promise<void>
   markBackfilled(): Promise<void>

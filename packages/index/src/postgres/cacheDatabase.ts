@@ -1,5 +1,5 @@
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
-import { cacheStore } from '../shared/format.ts'
+import { cacheStore } from '../store/format.ts'
 import {
   type ClientBase,
   connect,

@@ -6,9 +6,8 @@ import type { Client } from './driver.ts'
  * https://docs.citusdata.com (schema-based sharding)
  */
 
-/** For the transaction that makes tables: no schema is put elsewhere by itself, and triggers are allowed on one that was. */
-export const makeOnCoordinator =
-  'SET LOCAL citus.enable_schema_based_sharding = off; SET LOCAL citus.enable_unsafe_triggers = on'
+/** For the transaction that makes tables: no schema is put elsewhere by itself. */
+export const makeOnCoordinator = 'SET LOCAL citus.enable_schema_based_sharding = off'
 
 /** SQL condition: the server runs Citus. */
 export const isCitus = "current_setting('citus.version', true) IS NOT NULL"
@@ -25,7 +24,7 @@ export async function isDistributed(client: Client, schema: string): Promise<boo
 
 /**
  * Puts the schema of a chain that was just made on a node, where the user has schema-based sharding on. A chain that has blocks
- * stays where it is: an operator moves it, with its indexer stopped. A failure leaves a transaction open: drop the client.
+ * stays where it is: an operator moves it, with its indexer stopped.
  */
 export async function distribute(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query(
@@ -33,9 +32,7 @@ export async function distribute(client: Client, schema: string): Promise<void> 
        AND NOT EXISTS (SELECT FROM meta) AS "mayMove"`
   )
   if (rows[0]?.mayMove !== true || (await isDistributed(client, schema))) return
-  await client.query('BEGIN; SET LOCAL citus.enable_unsafe_triggers = on')
   await client.query('SELECT citus_schema_distribute($1)', [schema])
-  await client.query('COMMIT')
 }
 
 /** What a database of Citus says about itself. */

@@ -1,7 +1,13 @@
 import { type Client, connect, drop } from './driver.ts'
+import { chainSchema } from './schema.ts'
 
 /** Commits are looked for at least so often: notifications do not pass every pooler, and none while the connection is lost. */
 const lookEveryMs = 1_000
+
+/** The channel on which readers hear of commits. */
+export function commitChannel(chainId: number): string {
+  return `${chainSchema(chainId)}_commits`
+}
 
 /** Hears of the commits of all chains over one connection, which is open while somebody listens. */
 export interface CommitListener {

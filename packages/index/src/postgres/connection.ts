@@ -1,6 +1,11 @@
 import { StoreUnavailableError } from '../platform/errors.ts'
 import { type Client, connect, drop, toStoreError } from './driver.ts'
-import type { Statement } from './read.ts'
+
+/** A statement that is prepared once for each connection, under its name. */
+interface Statement {
+  readonly name: string
+  readonly text: string
+}
 
 /** Row of an answer; its columns are those of the statement's text. */
 export type Row = Readonly<Record<string, unknown>>
@@ -56,31 +61,16 @@ export class ReadConnection {
     return rows
   }
 
-  /**
-   * The rows of a statement without values; the locks that it takes are given back at once. A transaction keeps its own to its
-   * end, and the database has room for some thousands, all its connections together. One round trip; throws as `ask`.
-   */
-  async runAside(text: string): Promise<readonly Row[]> {
-    const results = await this.#runAll(
-      `SAVEPOINT aside; ${text}; ROLLBACK TO SAVEPOINT aside; RELEASE SAVEPOINT aside`
-    )
-    return results[1]?.rows ?? []
-  }
-
-  /** The rows of the last of some statements without values. Throws as `ask`. */
-  async run(text: string): Promise<readonly Row[]> {
-    return (await this.#runAll(text)).at(-1)?.rows ?? []
+  /** The rows of each of some statements without values. One round trip; throws as `ask`. */
+  async run(text: string): Promise<readonly (readonly Row[])[]> {
+    const results: { rows: Row[] } | { rows: Row[] }[] = await this.#call(() => this.#client.query(text))
+    return [results].flat().map(({ rows }) => rows)
   }
 
   /** At once, whatever it is doing. */
   drop(): void {
     this.#isBroken = true
     drop(this.#client)
-  }
-
-  async #runAll(text: string): Promise<readonly { rows: Row[] }[]> {
-    const result: { rows: Row[] } | { rows: Row[] }[] = await this.#call(() => this.#client.query(text))
-    return Array.isArray(result) ? result : [result]
   }
 
   #call<T>(send: () => Promise<T>): Promise<T> {

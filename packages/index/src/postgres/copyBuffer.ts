@@ -2,9 +2,8 @@ const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 /** The signature, no flags, no extension. */
 const headLength = signature.length + 8
 const endLength = 2
-const arrayHeadLength = 20
-const byteaOid = 17
-const bigintOid = 20
+/** Bytes of a value that is copied in a loop. */
+const longestLoop = 100
 
 /** Writes rows in the binary format of `COPY`. Values follow in the order of the columns. */
 export class CopyBuffer {
@@ -42,31 +41,15 @@ export class CopyBuffer {
 
   bytes(source: Uint8Array, start = 0, end = source.length): void {
     const at = this.#bytes.writeInt32BE(end - start, this.#at)
-    // For values as short as these a loop is quicker than a copy through a view.
-    for (let i = start; i < end; i++) this.#bytes[at + i - start] = source[i] as number
+    // For short values a loop is quicker than a copy through a view.
+    if (end - start > longestLoop) this.#bytes.set(source.subarray(start, end), at)
+    else for (let i = start; i < end; i++) this.#bytes[at + i - start] = source[i] as number
     this.#at = at + end - start
-  }
-
-  /** The elements follow as `bytes`, all of one length. There is at least one. */
-  beginBytesArray(count: number, elementLength: number): void {
-    this.#beginArray(byteaOid, count, elementLength)
-  }
-
-  /** The elements follow as `bigint`. There is at least one. */
-  beginBigintArray(count: number): void {
-    this.#beginArray(bigintOid, count, 8)
   }
 
   /** The rows, complete. */
   finish(): Buffer {
     this.#at = this.#bytes.writeInt16BE(-1, this.#at)
     return this.#bytes.subarray(0, this.#at)
-  }
-
-  /** One dimension, no nulls, counted from 1. */
-  #beginArray(oid: number, count: number, elementLength: number): void {
-    let at = this.#bytes.writeInt32BE(arrayHeadLength + count * (4 + elementLength), this.#at)
-    for (const value of [1, 0, oid, count, 1]) at = this.#bytes.writeInt32BE(value, at)
-    this.#at = at
   }
 }

@@ -5,7 +5,7 @@ import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
  * The client of PostgreSQL: the only file of the index that may import it.
  */
 const { Client, DatabaseError, types } = pg
-export const { Pool, escapeLiteral } = pg
+export const { Pool, Query, escapeLiteral } = pg
 /** One connection. */
 export type Client = pg.Client
 export type ClientBase = pg.ClientBase
@@ -108,12 +108,15 @@ async function checkVersion(client: Client): Promise<void> {
 }
 
 const bigintOid = 20
+/** Type of sums of `bigint`. */
+const numericOid = 1700
 const byteaOid = 17
 
 /** Values as this program wants them: `bigint` columns as exact numbers, `bytea` as Buffers, in either format. */
 const valueTypes: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === bigintOid) return format === 'binary' ? readBigint : parseBigint
+    if (oid === numericOid) return parseBigint
     if (oid === byteaOid && format === 'binary') return (bytes: Buffer) => bytes
     return format === 'binary' ? types.getTypeParser(oid, 'binary') : types.getTypeParser(oid, 'text')
   }

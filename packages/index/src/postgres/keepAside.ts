@@ -13,8 +13,6 @@ import {
 import { takeLeadership } from './lock.ts'
 import { asideSchema, chainSchema } from './schema.ts'
 
-/** Partitions that are dropped at once: each is locked, and the database has room for some thousand locks. */
-const droppedAtOnce = 100
 /** Waits for snapshots to end: by themselves, then after their connections were ended. */
 const lockWaitsMs = [200, 5_000]
 
@@ -62,7 +60,7 @@ export async function openPostgresIndexToReset(
 export async function keepAside(client: Client, chainId: number): Promise<void> {
   const [schema, aside] = [chainSchema(chainId), asideSchema(chainId)]
   try {
-    await dropSchema(client, aside)
+    await client.query(`DROP SCHEMA IF EXISTS ${aside} CASCADE`)
     for (const waitMs of lockWaitsMs) {
       if (await renameWithin(client, schema, aside, waitMs)) return
       await client.query(
@@ -97,19 +95,6 @@ async function renameWithin(client: Client, schema: string, aside: string, waitM
     if (sqlStateOf(error) === lockNotAvailable) return false
     throw error
   }
-}
-
-async function dropSchema(client: Client, schema: string): Promise<void> {
-  if (!(await hasSchema(client, schema))) return
-  for (;;) {
-    const { rows } = await client.query<{ name: string }>(
-      `SELECT oid::regclass::text AS name FROM pg_class
-       WHERE relnamespace = '${schema}'::regnamespace AND relispartition AND relkind = 'r' LIMIT ${droppedAtOnce}`
-    )
-    if (rows.length === 0) break
-    await client.query(`DROP TABLE ${rows.map(({ name }) => name).join(', ')}`)
-  }
-  await client.query(`DROP SCHEMA ${schema} CASCADE`)
 }
 
 /** Reports whether a schema of this name exists. */

@@ -1,38 +1,32 @@
-import type { Hash } from '../model/evm.ts'
-import { hashKey, toHex } from '../record/hexBytes.ts'
+import { toHex } from '../record/hexBytes.ts'
+import type { Value } from '../runs/Transaction.ts'
+import { escapeLiteral } from './driver.ts'
 
 /** Bytes as an SQL literal, for statements that travel together and so cannot have parameters. */
-export function bytesLiteral(bytes: Uint8Array): string {
+function bytesLiteral(bytes: Uint8Array): string {
   return `'\\x${toHex(bytes).slice(2)}'::bytea`
 }
 
-/** The text of a statement with its values in place of its parameters. Texts must be digits. */
-export function withLiterals(text: string, values: readonly unknown[]): string {
-  return text.replace(/\$(\d+)/g, (_, position) => {
-    const value = values[Number(position) - 1]
-    if (value instanceof Uint8Array) return bytesLiteral(value)
-    if (typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value)))
-      return String(value)
-    throw new TypeError(`a value of the statement is neither bytes nor a number (${typeof value})`)
-  })
+/** A value as an SQL literal. */
+export function valueLiteral(value: Value): string {
+  if (value === null) return 'NULL'
+  if (typeof value === 'string') return escapeLiteral(value)
+  // In parentheses: two minus signs begin a comment.
+  return typeof value === 'number' ? `(${integerText(value)})` : bytesLiteral(value)
 }
 
-/** Numbers as a `bigint[]` literal. */
-export function bigintsLiteral(numbers: readonly number[]): string {
-  return `'{${numbers.join(',')}}'::bigint[]`
+/** Digits of a whole number: the server would round any other. */
+export function integerText(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value)
+  throw new TypeError(`${value} cannot be stored; expected a whole number below 2^53`)
 }
 
-/** Values of bytes as a `bytea[]` literal. */
-export function bytesArrayLiteral(values: readonly Uint8Array[]): string {
-  return hexArrayLiteral(values.map(bytes => toHex(bytes).slice(2)))
+/** Numbers as the text of an array. */
+export function numbersText(numbers: readonly number[]): string {
+  return `{${numbers.join(',')}}`
 }
 
-/** The same, of hex. One literal for all: the server reads it in one go, where an expression for each value would be planned. */
-export function hexArrayLiteral(values: readonly string[]): string {
-  return values.length === 0 ? "'{}'::bytea[]" : `'{"\\\\x${values.join('","\\\\x')}"}'::bytea[]`
-}
-
-/** Key of a transaction hash in `tx_hash`: its first 8 bytes as a signed big-endian number, as a query's parameter wants it. */
-export function hashKeyNumber(hash: Hash): string {
-  return hashKey(hash).readBigInt64BE().toString()
+/** Values of bytes as the text of an array. */
+export function bytesText(values: readonly Uint8Array[]): string {
+  return `{${values.map(bytes => `"\\\\x${toHex(bytes).slice(2)}"`).join(',')}}`
 }

@@ -1,5 +1,5 @@
 import { StoreError } from '../platform/errors.ts'
-import { formatOf, type NamedStore, requireFormat } from '../shared/format.ts'
+import { formatOf, type NamedStore, requireFormat } from '../store/format.ts'
 import { isDistributed, makeOnCoordinator } from './citus.ts'
 import { type Client, insufficientPrivilege, sqlStateOf, toStoreError } from './driver.ts'
 

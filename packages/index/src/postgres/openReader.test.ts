@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { buildChain, hashOf, people } from '../../test/buildChain.ts'
 import { commitChain } from '../../test/commitChain.ts'
 import { openOwnPostgresReader } from '../../test/openOwnPostgresReader.ts'
@@ -6,10 +6,10 @@ import { gather, readHistory, withSnapshot } from '../../test/readAll.ts'
 import { testIdentity } from '../../test/store.contract.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { createTestDatabase, type Postgres, startPostgres } from '../../test/support/startPostgres.ts'
+import type { Hash, IndexedTransaction } from '../model/evm.ts'
 import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
 import type { StoreReader } from '../port/store.ts'
-import { hashBytes } from '../record/hexBytes.ts'
-import { sealRecords } from '../record/recordSums.ts'
+import { ReadConnection } from './connection.ts'
 import { connect } from './driver.ts'
 import { openPostgresReader, type PostgresReaderOptions } from './openReader.ts'
 import { openPostgresWriter } from './openWriter.ts'
@@ -26,12 +26,10 @@ const blocks = buildChain(
 let url: string
 let reader: StoreReader | undefined
 
-/** Two blocks in each partition. */
+/** Each block in a run of its own. */
 async function fill(database: string, identity = testIdentity) {
-  const size = (2 * count) / 5
-  const options = { smallestPartition: size, largestPartition: size }
-  const writer = await openPostgresWriter(database, identity, options)
-  await commitChain(writer, blocks)
+  const writer = await openPostgresWriter(database, identity)
+  for (const block of blocks) await commitChain(writer, [block])
   await writer.close()
 }
 
@@ -42,16 +40,6 @@ async function query(database: string, sql: string, values: readonly unknown[] =
   } finally {
     await client.end()
   }
-}
-
-/** Gives a stored record another hash, and the checksum that belongs to it. */
-async function giveHash(id: number, hash: Uint8Array): Promise<void> {
-  const table = `chain_data_${chainId}.tx`
-  const [row] = await query(url, `SELECT rec FROM ${table} WHERE id = $1`, [id])
-  const records = new Uint8Array(row?.rec)
-  records.set(hash, 1)
-  sealRecords(chainId, { ids: Float64Array.of(id), records, recordEnds: Uint32Array.of(records.length) })
-  await query(url, `UPDATE ${table} SET rec = $1 WHERE id = $2`, [Buffer.from(records), id])
 }
 
 const queriesOf = async (database: string) =>
@@ -157,38 +145,6 @@ describe('on a server that stays', () => {
     await eventually('no connection is left', async () => (await queriesOf(url)).length === 0)
   })
 
-  it('searching many partitions leaves few of them locked', async () => {
-    const database = await createTestDatabase()
-    const writer = await openPostgresWriter(database, testIdentity, {
-      smallestPartition: 1,
-      largestPartition: 1
-    })
-    await commitChain(
-      writer,
-      buildChain(Array.from({ length: 20 }, (_, i) => [{ name: `${i}`, parties: [alice] }]))
-    )
-    await writer.close()
-    const searching = await openOwnPostgresReader([database], chainId)
-    await withSnapshot(searching, async snapshot => {
-      expect(await readHistory(snapshot, people[1] ?? '0x')).toEqual([])
-      expect(await snapshot.lookUpHash(hashOf('never'))).toEqual({ kind: 'unknown' })
-      expect(await snapshot.countHistory(alice, 100)).toBe(20)
-      expect(await readHistory(snapshot, alice)).toHaveLength(20)
-      expect(await snapshot.recount(alice)).toEqual({ isComplete: true, missing: [], unresolved: 0 })
-      let audited = 0
-      for await (const { ids } of snapshot.auditedRecords(alice)) audited += ids.length
-      expect(audited).toBe(20)
-      const [locked] = await query(
-        database,
-        `SELECT count(*) AS n FROM pg_locks JOIN pg_class ON oid = relation
-         WHERE pid <> pg_backend_pid() AND relname ~ '^(address_tx|tx)_[0-9]+$'`
-      )
-      // Both tables' two newest, and the one that is made ahead.
-      expect(Number(locked.n)).toBeLessThanOrEqual(2 * 3)
-    })
-    await searching.close()
-  })
-
   it('a record that is missing is an error, never a shorter list', async () => {
     const store = await open()
     await query(url, `DELETE FROM chain_data_${chainId}.tx WHERE id = $1`, [2 * 65_536 + 7])
@@ -198,16 +154,58 @@ describe('on a server that stays', () => {
 
   it('of a hash that is listed twice the later place is found, and no other hash with the same first bytes', async () => {
     const hash = hashOf('tx 1/5')
-    const alike = Buffer.from(hashBytes(hash))
-    alike[31] = (alike[31] ?? 0) ^ 1
-    await giveHash(65_536 * 3 + 1, hashBytes(hash))
-    await giveHash(65_536 * 4, alike)
-    const found = await withSnapshot(await open(), snapshot => snapshot.lookUpHash(hash))
-    expect(found).toEqual({ kind: 'confirmed', position: { blockNumber: 3, index: 1 } })
+    const alike: Hash = `0x${hash.slice(2, -2)}${hash.endsWith('00') ? '01' : '00'}`
+    const names: readonly (readonly Hash[])[] = [[], [hash, hashOf('other')], [], [alike], [hash]]
+    const database = await createTestDatabase()
+    const writer = await openPostgresWriter(database, testIdentity)
+    const plans = names.map((hashes, block) =>
+      hashes.map((_, i) => ({ name: `${block}/${i}`, parties: [alice] }))
+    )
+    for (const [number, block] of buildChain(plans).entries()) {
+      const transactions = block.transactions.map((each, i): IndexedTransaction => {
+        const { transaction } = each
+        return { ...each, transaction: { ...transaction, hash: names[number]?.[i] ?? transaction.hash } }
+      })
+      await commitChain(writer, [{ ...block, transactions }])
+    }
+    await writer.close()
+    const own = await openOwnPostgresReader([database], chainId)
+    expect(await withSnapshot(own, snapshot => snapshot.lookUpHash(hash))).toEqual({
+      kind: 'confirmed',
+      position: { blockNumber: 4, index: 0 }
+    })
+    expect(await withSnapshot(own, snapshot => snapshot.lookUpHash(alike))).toEqual({
+      kind: 'confirmed',
+      position: { blockNumber: 3, index: 0 }
+    })
+    await own.close()
+  })
+
+  it('a page takes four round trips, and two more after a commit', async () => {
+    const store = await open()
+    const calls = [vi.spyOn(ReadConnection.prototype, 'ask'), vi.spyOn(ReadConnection.prototype, 'run')]
+    const tripsOfPage = async () => {
+      for (const each of calls) each.mockClear()
+      await withSnapshot(store, async snapshot => {
+        await snapshot.marks()
+        await snapshot.indexedRange()
+        expect(await readHistory(snapshot, alice, { limit: 100 })).toHaveLength(100)
+      })
+      return calls.reduce((sum, { mock }) => sum + mock.calls.length, 0)
+    }
+    expect(await tripsOfPage()).toBe(4)
+    const writer = await openPostgresWriter(url, testIdentity)
+    await commitChain(writer, buildChain([[]], { parent: blocks[4]!.ref }))
+    await writer.close()
+    expect(await tripsOfPage()).toBe(6)
+    expect(await tripsOfPage()).toBe(4)
+    for (const each of calls) each.mockRestore()
   })
 
   it('another chain in the schema is refused by name', async () => {
-    await query(url, `UPDATE chain_data_${chainId}.meta SET chain_id = 5`)
+    await fill(url, { ...testIdentity, chainId: 5 })
+    await query(url, `DROP SCHEMA chain_data_${chainId} CASCADE`)
+    await query(url, `ALTER SCHEMA chain_data_5 RENAME TO chain_data_${chainId}`)
     await expect(open()).rejects.toThrow(`the store holds chain 5, chain ${chainId} was asked for`)
   })
 

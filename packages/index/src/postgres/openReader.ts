@@ -1,16 +1,16 @@
-import { type Damage, StoreUnavailableError } from '../platform/errors.ts'
+import { type Damage, IndexDamagedError, StoreUnavailableError } from '../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
-import { firstTransactionId } from '../record/transactionId.ts'
-import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
-import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
-import { commitChannel } from './changes.ts'
+import { FactsReader } from '../store/FactsReader.ts'
+import { IndexReader, type SnapshotSource } from '../store/IndexReader.ts'
+import type { SnapshotLease } from '../store/SnapshotLeases.ts'
+import { commitChannel } from './commitListener.ts'
 import type { ReadConnection } from './connection.ts'
 import { notifyDamage } from './damageChannel.ts'
-import { type Partitions, readPartitions } from './history.ts'
-import { createReadStatements, type ReadStatements } from './read.ts'
+import { PostgresSnapshot, type ReadView } from './PostgresSnapshot.ts'
+import { chainSchema } from './schema.ts'
 import type { PostgresPool, ReadServer } from './servers.ts'
-import { PostgresSnapshot, type ReadView, type ViewSource } from './snapshot.ts'
-import { createBeginView, endOfNewest, type ViewFacts } from './view.ts'
+import { createReadTransaction } from './transaction.ts'
+import { createBeginView, type ViewFacts } from './view.ts'
 
 export interface PostgresReaderOptions {
   /**
@@ -46,7 +46,8 @@ export async function openPostgresReader(
   try {
     await (await reader.openSnapshot()).close()
   } catch (error) {
-    if (error instanceof StoreUnavailableError) return reader
+    // Damage is left to the first read, too: it is healed while a server runs.
+    if (error instanceof StoreUnavailableError || error instanceof IndexDamagedError) return reader
     await reader.close()
     throw error
   }
@@ -64,11 +65,11 @@ interface ShownState {
   readonly atMs: number
 }
 
-class PostgresSnapshots implements SnapshotSource, ViewSource {
+class PostgresSnapshots implements SnapshotSource {
   readonly #pool: PostgresPool
   readonly #chainId: number
   readonly #settings: Required<PostgresReaderOptions>
-  readonly statements: ReadStatements
+  readonly #facts: FactsReader
   readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
   readonly #inUse = new Set<ReadConnection>()
   /** Connections on their way back. */
@@ -76,25 +77,24 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
   /** Until when a replica counts as behind. */
   readonly #behind = new Map<ReadServer, number>()
   #shown: ShownState | undefined
-  #partitions: Partitions | undefined
 
   constructor(pool: PostgresPool, chainId: number, settings: Required<PostgresReaderOptions>) {
     this.#pool = pool
     this.#chainId = chainId
     this.#settings = settings
-    this.statements = createReadStatements(chainId, {
+    this.#facts = new FactsReader(chainId)
+    this.#beginView = createBeginView(chainId, {
       answerMs: pool.answerMs,
       // Only of a process that does nothing any more: others end their snapshots earlier.
       idleMs: Math.max(1, settings.maxAgeMs) + pool.answerMs
     })
-    this.#beginView = createBeginView(chainId, this.statements)
   }
 
   async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
     this.#pool.checkOpen()
     const view = await this.#openView()
     if (view === undefined) return undefined
-    const snapshot = new PostgresSnapshot(view, this, lease)
+    const snapshot = new PostgresSnapshot(view, lease, () => this.#openPrimary())
     lease.begin(this.#settings.maxAgeMs, () => snapshot.release())
     return snapshot
   }
@@ -134,7 +134,7 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
     }
   }
 
-  async openPrimary(): Promise<ReadView> {
+  async #openPrimary(): Promise<ReadView> {
     this.#pool.checkOpen()
     const view = await this.#openOn(this.#pool.primary)
     if (view !== undefined) return view
@@ -158,7 +158,7 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
   /** @returns nothing when there is no index on this server yet, or it is late or behind what has been shown. */
   async #openOn(server: ReadServer, maxLagMs = Number.POSITIVE_INFINITY): Promise<ReadView | undefined> {
     const startedMs = performance.now()
-    const { connection, begun: facts } = await server.begin(this.#beginView)
+    const { connection, begun } = await server.begin(this.#beginView)
     this.#inUse.add(connection)
     const release = async () => {
       this.#inUse.delete(connection)
@@ -167,24 +167,35 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
       await returning
     }
     const isPrimary = server === this.#pool.primary
-    const isFinalWord = isPrimary || facts?.isReplica === false
-    const isLate = !isPrimary && facts !== undefined && facts.lagMs > maxLagMs
-    if (facts === undefined || isLate || !this.#mayShow(facts, isFinalWord, startedMs)) {
+    const isFinalWord = isPrimary || begun?.isReplica === false
+    const isLate = !isPrimary && begun !== undefined && begun.lagMs > maxLagMs
+    if (begun === undefined || isLate || !this.#mayShow(begun, isFinalWord, startedMs)) {
       await release()
       return undefined
     }
-    return { connection, facts, isFinalWord, release }
+    const schema = chainSchema(this.#chainId)
+    try {
+      const { meta, newestFirst } = await this.#facts.read(
+        createReadTransaction(connection, schema),
+        begun.meta
+      )
+      const { range } = begun
+      const facts = { meta, newestFirst, ...(range && { range }) }
+      return { schema, connection, facts, isFinalWord, release }
+    } catch (error) {
+      await release()
+      throw error
+    }
   }
 
   /**
    * Whether callers would not see the index go back in time; if so, they will see this. What the primary says is shown
    * whatever was shown before: after a fail-over it may have less than the one that it replaces.
    */
-  #mayShow({ rollbacks, range, marks }: ViewFacts, isFinalWord: boolean, startedMs: number): boolean {
+  #mayShow({ meta }: ViewFacts, isFinalWord: boolean, startedMs: number): boolean {
+    const { rollbacks, head: height = -1, indexedFrom: from = 0, marks } = meta
     const state = {
-      rollbacks,
-      height: range?.to.number ?? -1,
-      from: range?.from ?? 0,
+      ...{ rollbacks, height, from },
       isBackfilled: marks.backfilled,
       atMs: performance.now()
     }
@@ -196,15 +207,6 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
     // One that was begun before the other was shown says nothing against it.
     if (isFinalWord && startedMs >= shown.atMs) this.#shown = state
     return isFinalWord
-  }
-
-  async partitions({ connection, facts }: ReadView): Promise<Partitions> {
-    const known = this.#partitions
-    const oldest = firstTransactionId(facts.range?.from ?? 0)
-    if (known !== undefined && known.end >= endOfNewest(facts) && (known.starts[0] ?? 0) <= oldest)
-      return known
-    this.#partitions = await readPartitions(connection, this.statements)
-    return this.#partitions
   }
 }
 

@@ -10,11 +10,12 @@ import { startDatabaseDoor } from '../../test/support/startDatabaseDoor.ts'
 import { createTestDatabase, isOnCitus } from '../../test/support/startPostgres.ts'
 import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
 import { type FencedWriter, StoreInUseError, type StoreWriter } from '../port/writer.ts'
-import { chainStore } from '../shared/format.ts'
+import { chainStore } from '../store/format.ts'
 import { type Client, connect } from './driver.ts'
+import { indexTables } from './indexTables.ts'
 import { makeTables } from './makeTables.ts'
 import { openPostgresWriter, type PostgresWriterOptions } from './openWriter.ts'
-import { chainSchema, indexTables } from './schema.ts'
+import { chainSchema } from './schema.ts'
 
 const { chainId } = testIdentity
 const schema = chainSchema(chainId)
@@ -184,7 +185,7 @@ describe('one writer at a time', () => {
 describe('an earlier term', () => {
   const present = [poolTransaction('new', people.slice(0, 1))]
   const everything = async () => {
-    const tables = ['meta', 'block', 'tx', 'address_tx', 'holding', 'undo', 'reorged', 'pool', 'first_seen']
+    const tables = ['meta', 'block', 'block_extra', 'tx', 'run', 'chunk', 'reorged', 'pool', 'first_seen']
     const texts = [...tables, 'writer_report'].map(
       table => `(SELECT json_agg(t ORDER BY t::text) FROM ${table} t)`
     )
@@ -226,14 +227,14 @@ describe('an earlier term', () => {
     await commitChain(writer, blocks.slice(0, 1))
     // Holds the commit up after it has written blocks and records.
     const lock = await connect(url, 'check')
-    await lock.query(`BEGIN; LOCK TABLE ${schema}.undo IN EXCLUSIVE MODE`)
+    await lock.query(`BEGIN; LOCK TABLE ${schema}.chunk IN EXCLUSIVE MODE`)
     const commit = commitChain(writer, blocks.slice(1))
     const failed = expect(commit).rejects.toThrow(StoreUnavailableError)
     await expect
       .poll(
         () =>
           one(
-            `SELECT count(*)::int FROM pg_locks WHERE NOT granted AND relation = '${schema}.undo'::regclass`
+            `SELECT count(*)::int FROM pg_locks WHERE NOT granted AND relation = '${schema}.chunk'::regclass`
           ),
         soon
       )
@@ -253,11 +254,11 @@ describe('an earlier term', () => {
     const writer = await openWriter()
     await commitChain(writer, blocks.slice(0, 1))
     const lock = await connect(url, 'check')
-    await lock.query(`BEGIN; LOCK TABLE ${schema}.undo IN EXCLUSIVE MODE`)
+    await lock.query(`BEGIN; LOCK TABLE ${schema}.chunk IN EXCLUSIVE MODE`)
     const commit = commitChain(writer, blocks.slice(1))
     const blocked = (found: string) =>
       expect.poll(() => one(`SELECT count(*)::int FROM ${found}`), soon).toBe(1)
-    await blocked(`pg_locks WHERE NOT granted AND relation = '${schema}.undo'::regclass`)
+    await blocked(`pg_locks WHERE NOT granted AND relation = '${schema}.chunk'::regclass`)
     const takingOver = connect(url, 'check').then(async client => {
       await client.query(`UPDATE ${schema}.leader SET term = term + 1`)
       const { rows } = await client.query(`SELECT count(*)::int AS n FROM ${schema}.block`)

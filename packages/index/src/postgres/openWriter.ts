@@ -1,22 +1,26 @@
 import type { ChainIdentity } from '../port/status.ts'
 import type { FencedWriter, StoreWriter } from '../port/writer.ts'
-import { hashBytes } from '../record/hexBytes.ts'
-import { defaultLogLayout } from '../shared/ChangeLog.ts'
-import { chainStore } from '../shared/format.ts'
-import { IndexWriter } from '../shared/IndexWriter.ts'
-import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
+import { defaultRunLayout } from '../runs/RunWriter.ts'
+import { defaultLogLayout } from '../store/ChangeLog.ts'
+import { chainStore } from '../store/format.ts'
+import { IndexWriter, type WriterLayout } from '../store/IndexWriter.ts'
+import { checkMeta, type MetaRow, readMeta, writeIdentity } from '../store/meta.ts'
+import { RunEngine, type RunEngineLayout } from '../store/RunEngine.ts'
+import { checkIdentity } from '../store/rows.ts'
 import { distribute } from './citus.ts'
 import { listenForDamage } from './damageChannel.ts'
 import type { Client } from './driver.ts'
 import { connect, drop, noSuchDatabase, sqlStateOf, toStoreError } from './driver.ts'
+import { indexTables } from './indexTables.ts'
 import { hasSchema, keepAside } from './keepAside.ts'
 import { beginTerm, takeLeadership } from './lock.ts'
 import { makeTables } from './makeTables.ts'
-import { rollbacksNow } from './meta.ts'
-import { Partitions } from './partitions.ts'
-import { asideSchema, chainSchema, indexTables, newLogName } from './schema.ts'
+import { asideSchema, chainSchema } from './schema.ts'
 import { lostSchema, WriterSession } from './session.ts'
-import { type Layout, PostgresWriter } from './writer.ts'
+import { createWritableStore } from './transaction.ts'
+
+/** How the writer lays out what it stores. */
+interface Layout extends RunEngineLayout, WriterLayout {}
 
 /** All optional; the defaults are what a server wants. */
 export interface PostgresWriterOptions extends Partial<Layout> {
@@ -38,12 +42,11 @@ export interface PostgresWriterOptions extends Partial<Layout> {
 }
 
 const defaultLayout: Layout = {
-  smallestPartition: 2_000_000,
-  largestPartition: 16_000_000,
-  listedAtOnce: 65_536,
-  listingMs: 100,
-  minUndoBlocks: 256,
-  maxUndoBlocks: 8192,
+  ...defaultRunLayout,
+  // A read asks 64 runs at once.
+  maxRuns: 64,
+  mergeAfterMs: 250,
+  keepFirstSeenBlocks: 256,
   ...defaultLogLayout
 }
 const defaultLockWaitMs = 2_000
@@ -80,7 +83,7 @@ export async function openPostgresWriter(
     await makeIndex(client, chainId)
     if (keepsOtherAside && (await isOfOtherGenesis(client, identity))) await beginAnew(client, chainId)
     const term = await beginTerm(client)
-    const session = new WriterSession(client, chainId, term, silentMs / heartbeatsInSilence)
+    const session = new WriterSession(client, term, silentMs / heartbeatsInSilence)
     return await openIndex(client, session, identity, { ...defaultLayout, ...layout })
   } catch (error) {
     drop(client)
@@ -95,22 +98,23 @@ async function openIndex(
   identity: ChainIdentity,
   layout: Layout
 ): Promise<StoreWriter> {
+  const { chainId } = identity
   await session.use(() => client.query(prepareSession))
-  await session.write([writeIdentity(identity)])
-  const [stored] = await session.read<MetaColumns>('SELECT * FROM meta')
-  checkIdentity(toMeta(stored).identity, identity, asideSchema(identity.chainId))
-  const partitions = await session.use(() => Partitions.load(client))
-  const takeDamage = await session.use(() => listenForDamage(client, identity.chainId))
-  return new IndexWriter(
-    new PostgresWriter(session, identity.chainId, partitions, takeDamage, layout),
-    layout
-  )
+  const store = createWritableStore(session, chainId)
+  const stored = await store.write(async transaction => {
+    if ((await transaction.all('SELECT id FROM meta')).length === 0)
+      await writeIdentity(transaction, identity)
+    return readMeta(transaction)
+  })
+  checkIdentity(stored.identity, identity, asideSchema(chainId))
+  const takeDamage = await session.use(() => listenForDamage(client, chainId))
+  return new IndexWriter(new RunEngine(store, chainId, takeDamage, layout), layout)
 }
 
 async function isOfOtherGenesis(client: Client, { chainId, genesisHash }: ChainIdentity): Promise<boolean> {
-  const { rows } = await client.query<MetaColumns>('SELECT * FROM meta')
+  const { rows } = await client.query<MetaRow>('SELECT * FROM meta')
   if (rows.length === 0) return false
-  const { identity } = toMeta(rows[0])
+  const { identity } = checkMeta(rows[0])
   return identity.chainId === chainId && identity.genesisHash !== genesisHash
 }
 
@@ -131,10 +135,3 @@ async function makeIndex(client: Client, chainId: number): Promise<void> {
 
 /** A writer that is cut off between two statements must not keep its locks. It hears of warnings, and of nothing less. */
 const prepareSession = "SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = 'warning'"
-
-/** Records the chain of the index, unless that was done before. */
-function writeIdentity({ chainId, genesisHash }: ChainIdentity): string {
-  return `INSERT INTO meta (id, chain_id, genesis_hash, rollbacks, changes_log, changes_from, changes_to)
-    VALUES (1, ${chainId}, '\\x${hashBytes(genesisHash).toString('hex')}', ${rollbacksNow}, ${newLogName}, 0, 0)
-    ON CONFLICT DO NOTHING`
-}

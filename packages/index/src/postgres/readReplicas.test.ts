@@ -109,10 +109,6 @@ afterEach(async () => {
 it('queries are asked of the replica, and none of the primary', async () => {
   await withSnapshot(reader, async snapshot => {
     expect(await readHistory(snapshot, alice)).toHaveLength(5)
-    expect(await snapshot.coverage()).toEqual({
-      countedFrom: 0
-    })
-    expect(await snapshot.recount(alice)).toEqual({ isComplete: true, missing: [], unresolved: 0 })
     for await (const { ids, missing } of snapshot.auditedRecords(alice)) {
       expect({ count: ids.length, missing }).toEqual({ count: 5, missing: [] })
     }
@@ -172,6 +168,10 @@ it('what a replica calls removed or unknown is asked of the primary', async () =
     kind: 'confirmed',
     position: { blockNumber: 4, index: 0 }
   })
+  await withSnapshot(reader, async snapshot => {
+    const found = await Promise.all([nameOf(4), nameOf(3)].map(name => snapshot.lookUpHash(hashOf(name))))
+    expect(found.map(({ kind }) => kind)).toEqual(['confirmed', 'reorged'])
+  })
   const lookUp = (name: string) => withSnapshot(reader, snapshot => snapshot.lookUpHash(hashOf(name)))
   expect(await lookUp(nameOf(3))).toEqual({ kind: 'reorged', commonAncestor: parent })
   expect(await lookUp('never')).toEqual({ kind: 'unknown' })
@@ -192,24 +192,25 @@ it('a snapshot does not go over to a primary that says something else than it ha
 
 it('a snapshot goes over to the primary only where what it has said to be known of the blocks is known there', async () => {
   const snapshots = [await reader.openSnapshot(), await reader.openSnapshot()] as const
-  for (const snapshot of snapshots) {
-    expect(await snapshot.coverage()).toEqual({
-      countedFrom: 0
-    })
-  }
+  for (const snapshot of snapshots) expect(await snapshot.coverage()).toEqual({})
   await holdReplica()
-  await commitChain(writer, blocks.slice(5, 7))
-  // A recount is of the view that has said from where on there is something to count.
-  expect((await snapshots[0].lookUpHash(hashOf(nameOf(6)))).kind).toBe('confirmed')
-  expect(await snapshots[0].recount(alice)).toEqual({ isComplete: true, missing: [], unresolved: 0 })
-  await writer.rollbackAll()
-  await commitChain(writer, blocks.slice(3, 7))
+  await commitChain(writer, blocks.slice(5, 6))
+  expect((await snapshots[0].lookUpHash(hashOf(nameOf(5)))).kind).toBe('confirmed')
+  expect(await snapshots[0].blockRef(5)).toEqual(refOf(5))
+  await commitChain(
+    writer,
+    blocks.slice(6, 7).map(block => ({ ...block, isTraced: true }))
+  )
   await expect(snapshots[1].lookUpHash(hashOf(nameOf(6)))).rejects.toThrow(/the index has moved/)
   for (const snapshot of snapshots) await snapshot.close()
   await letReplicaGoOn()
 })
 
 it('a snapshot that has handed out rows does not go over to the primary', async () => {
+  await withSnapshot(reader, async snapshot => {
+    expect(await readHistory(snapshot, alice)).toHaveLength(5)
+    await expect(snapshot.lookUpHash(hashOf('never'))).rejects.toThrow(/the index has moved/)
+  })
   await withSnapshot(reader, async snapshot => {
     expect(await readHistory(snapshot, alice)).toHaveLength(5)
     for (const { pid } of await queriesAt(replicaUrl)) {
@@ -225,8 +226,7 @@ it('a query that conflicts with what the replica has to replay fails, and the ne
     // Versions of a row that the snapshot still sees are removed.
     await writer.report({ phase: 'following', poolCovered: true })
     await writer.report({ phase: 'following', poolCovered: true })
-    await query(url, `DELETE FROM chain_data_${chainId}.undo`)
-    await query(url, `VACUUM chain_data_${chainId}.undo`)
+    await query(url, `VACUUM chain_data_${chainId}.writer_report`)
     await eventually('the replica has ended the snapshot', async () => (await snapshotsAt(replicaUrl)) === 0)
     await expect(readHistory(snapshot, alice)).rejects.toMatchObject({ retryable: true })
   })

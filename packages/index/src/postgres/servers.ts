@@ -1,5 +1,5 @@
 import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
-import { SnapshotLeases } from '../shared/SnapshotLeases.ts'
+import { SnapshotLeases } from '../store/SnapshotLeases.ts'
 import { type CommitListener, createCommitListener } from './commitListener.ts'
 import { ReadConnection } from './connection.ts'
 import { sqlStateOf, tooManyConnections } from './driver.ts'

@@ -1,8 +1,6 @@
 import { type StoreError, StoreLostError, StoreUnavailableError } from '../platform/errors.ts'
 import { StoreInUseError } from '../port/writer.ts'
-import { type Client, drop, isTermOver, sqlStateOf, toStoreError, type Wire } from './driver.ts'
-import { damageOf } from './judged.ts'
-import { writingChain } from './schema.ts'
+import { type Client, drop, isTermOver, Query, sqlStateOf, toStoreError, type Wire } from './driver.ts'
 
 /** Writing a few thousand rows, or a read, does not take so long: the server is out of reach. */
 const longestAnswerMs = 60_000
@@ -30,7 +28,6 @@ const lostCommit = /^(failed to commit transaction|connection to the remote node
  */
 export class WriterSession {
   readonly #client: Client
-  readonly #chainId: number
   /** Every transaction that writes checks it. */
   readonly term: number
   readonly #heart: NodeJS.Timeout
@@ -41,13 +38,11 @@ export class WriterSession {
 
   /**
    * @param client - belongs to the session from now on.
-   * @param chainId - what the checksums of rows are bound to.
    * @param heartbeatMs - a living writer is heard at least so often, also when nothing happens on its chain
    *   (see `createSilenceCheck`).
    */
-  constructor(client: Client, chainId: number, term: number, heartbeatMs: number) {
+  constructor(client: Client, term: number, heartbeatMs: number) {
     this.#client = client
-    this.#chainId = chainId
     this.term = term
     client.once('end', () => {
       clearInterval(this.#heart)
@@ -61,40 +56,34 @@ export class WriterSession {
     }, heartbeatMs).unref()
   }
 
-  /** What every transaction that writes begins with. */
-  get begin(): string {
-    return `BEGIN; ${this.#mayWrite}`
-  }
-
   /**
-   * Checks that the term is this session's, and keeps it until the transaction ends; rows that are changed from now on get their
-   * checksums. It reads a table so that all of it happens on the node that has the tables, and sums it up so that it also happens
-   * where the row is lost.
+   * What every transaction that writes begins with: it checks that the term is this session's, and keeps it until the transaction
+   * ends. It sums up the table so that it also happens where the row is lost.
    */
-  get #mayWrite(): string {
-    const setChain = `set_config('${writingChain}', '${this.#chainId}', true)`
-    return `SELECT FROM leader WHERE id = 1 FOR SHARE;
-      SELECT require_term(${this.term}, max(term)), ${setChain} FROM leader WHERE id = 1`
+  get begin(): string {
+    return `BEGIN; SELECT FROM leader WHERE id = 1 FOR SHARE;
+      SELECT require_term(${this.term}, max(term)) FROM leader WHERE id = 1`
   }
 
   /**
-   * Carries out `statements` in one transaction and one round trip.
+   * Carries out statements in one round trip. A failure takes back the transaction that is open then.
    * @param rows - those of each `COPY` among them.
    * @param options.isLong - it may take as long as it takes.
+   * @returns the rows of the last statement.
    * @throws {StoreInUseError} another writer has taken over.
    * @throws {StoreError} nothing is stored; only when the connection is lost it may be, as a whole.
    */
-  async write(
+  async send<Row extends object>(
     statements: readonly string[],
     rows: readonly Uint8Array[] = [],
     { isLong = false } = {}
-  ): Promise<void> {
-    const script = [this.begin, ...statements, 'COMMIT'].join(';\n')
-    await this.use(async client => {
+  ): Promise<readonly Row[]> {
+    return this.use(async client => {
       this.#isWarned = false
       try {
-        await runScript(client, script, rows)
+        const answer = await runScript<Row>(client, statements.join(';\n'), rows)
         if (this.#isWarned) this.#endInDoubt()
+        return answer
       } catch (error) {
         // The first failure is reported.
         await client.query('ROLLBACK').catch(() => {})
@@ -116,7 +105,7 @@ export class WriterSession {
     return this.use(async client => (await client.query<Row>(sql, [...values])).rows)
   }
 
-  /** Does something with the connection itself. @throws as `write`. */
+  /** Does something with the connection itself. @throws as `send`. */
   async use<T>(work: (client: Client) => Promise<T>, isLong = false): Promise<T> {
     if (this.#ended !== undefined) throw this.#ended
     const limit = isLong ? undefined : setTimeout(() => drop(this.#client), longestAnswerMs)
@@ -128,7 +117,7 @@ export class WriterSession {
         this.#ended = new StoreInUseError('another writer of this chain has taken over', {}, { cause: error })
         throw this.#ended
       }
-      const failure = damageOf(error) ?? toStoreError(error)
+      const failure = toStoreError(error)
       throw goneStates.includes(sqlStateOf(failure)) ? lostSchema(failure) : failure
     } finally {
       this.#underWay--
@@ -156,32 +145,38 @@ interface CopySender {
  * Carries out several statements in one round trip, with the rows of every `COPY .. FROM STDIN` among them.
  * @param sql - statements without parameters. One that fails ends the script; a transaction that it has begun is then still
  *   open, and has failed.
- * @param rows - for each `COPY` in turn, whole (see `commit.ts`). Everything is sent at once: a server takes rows when it
+ * @param rows - for each `COPY` in turn, whole (see `copyRows.ts`). Everything is sent at once: a server takes rows when it
  *   gets to their statement, and drops what is left of them when an earlier one has failed.
+ * @returns the rows of the last statement.
  * @throws as the client does.
  */
-function runScript(client: Client, sql: string, rows: readonly Uint8Array[] = []): Promise<void> {
+function runScript<Row extends object>(
+  client: Client,
+  sql: string,
+  rows: readonly Uint8Array[]
+): Promise<readonly Row[]> {
   return new Promise((resolve, reject) => {
-    client.query({
-      submit: (wire: Wire) => {
-        const copying = wire as Wire & CopySender
-        // Leaves as one piece.
-        wire.stream.cork()
-        wire.query(sql)
-        for (const each of rows) {
-          copying.sendCopyFromChunk(each)
-          copying.endCopyFrom()
-        }
-        wire.stream.uncork()
-      },
-      // The driver reports every answer; only the last one counts.
-      handleRowDescription: () => {},
-      handleDataRow: () => {},
-      handleCommandComplete: () => {},
-      handleEmptyQuery: () => {},
-      handleCopyInResponse: () => {},
-      handleError: reject,
-      handleReadyForQuery: () => resolve()
+    // Of several statements the driver gives several results, and its types do not say so.
+    const query = new Query(sql, (error: Error | undefined, results: unknown) => {
+      if (error) reject(error)
+      else resolve([results as { rows: Row[] }].flat().at(-1)?.rows ?? [])
     })
+    client.query(
+      Object.assign(query, {
+        submit: (wire: Wire) => {
+          const copying = wire as Wire & CopySender
+          // Leaves as one piece.
+          wire.stream.cork()
+          wire.query(sql)
+          for (const each of rows) {
+            copying.sendCopyFromChunk(each)
+            copying.endCopyFrom()
+          }
+          wire.stream.uncork()
+        },
+        // The rows are on their way.
+        handleCopyInResponse: () => {}
+      })
+    )
   })
 }

@@ -1,18 +1,18 @@
-import { StoreUnavailableError } from '../platform/errors.ts'
-import type { IndexedRange } from '../port/status.ts'
-import { maxTransactionsPerBlock } from '../record/transactionId.ts'
-import { chainStore, formatOf, requireFormat } from '../shared/format.ts'
-import { type ChainMeta, checkChain, type MetaColumns, toMeta, toRef } from '../shared/rows.ts'
+import { IndexDamagedError, StoreUnavailableError } from '../platform/errors.ts'
+import { type BlockRow, toRange } from '../store/blocks.ts'
+import { chainStore, formatOf, requireFormat } from '../store/format.ts'
+import type { IndexFacts } from '../store/IndexSnapshot.ts'
+import { checkMeta, type MetaRow } from '../store/meta.ts'
+import { type ChainMeta, checkChain } from '../store/rows.ts'
+import { isCitus } from './citus.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
-import { requireBlock, requireSound } from './judged.ts'
-import type { IdRange, ReadStatements } from './read.ts'
-import { chainSchema, indexTables } from './schema.ts'
+import { indexTables } from './indexTables.ts'
+import { chainSchema } from './schema.ts'
+import { beginRead, type ReadLimits } from './transaction.ts'
 
-/** What a view says of the index as a whole; read in the round trip that opens it. */
-export interface ViewFacts extends ChainMeta {
-  /** Absent while nothing is indexed. */
-  readonly range: IndexedRange | undefined
+/** State of the index as a whole, read in the round trip that begins a view. */
+export interface ViewFacts extends Pick<IndexFacts, 'meta' | 'range'> {
   /** The server copies another one, which may be ahead of it. */
   readonly isReplica: boolean
   /**
@@ -21,34 +21,25 @@ export interface ViewFacts extends ChainMeta {
    * promoted may have been left behind by its primary for good.
    */
   readonly lagMs: number
-  /** Ids of the partitions that the directory of addresses has; absent: none. */
-  readonly listed: IdRange | undefined
 }
 
-/** The id above all that the view can have; 0 while nothing is indexed. */
-export function endOfNewest({ range }: ViewFacts): number {
-  return range === undefined ? 0 : (range.to.number + 1) * maxTransactionsPerBlock
-}
-
-interface ViewColumns extends MetaColumns {
+interface ServerRow {
   /** Null where its row is lost. */
   readonly format: number | null
+  readonly hasBlocks: boolean
   readonly isReplica: boolean
   readonly lagMs: number | null
-  readonly directory_from: number | null
-  readonly directory_end: number | null
-  /** Number of the newest block; null while nothing is indexed. */
-  readonly head: number | null
-  /** Of its row; null where that is missing. */
-  readonly number: number | null
-  readonly hash: Buffer
-  readonly timestamp_seconds: number
-  readonly isSound: boolean | null
-  readonly isMetaSound: boolean | null
 }
 
 /** No such schema, table or column: the store is not, or no longer, the one that was found. */
 const otherSchema = ['3F000', '42P01', '42703']
+
+const readFacts = `
+  SELECT (SELECT max(format) FROM store_format) AS format, EXISTS (SELECT FROM block) AS "hasBlocks",
+    pg_is_in_recovery() AS "isReplica",
+    extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs";
+  SELECT * FROM meta;
+  SELECT * FROM block WHERE number = (SELECT head FROM meta)`
 
 /**
  * Makes what begins the views of one chain.
@@ -57,15 +48,15 @@ const otherSchema = ['3F000', '42P01', '42703']
  */
 export function createBeginView(
   chainId: number,
-  statements: ReadStatements
+  limits: ReadLimits
 ): (connection: ReadConnection) => Promise<ViewFacts | undefined> {
   let begin: string | undefined
   return async connection => {
-    begin ??= await findBegin(connection, chainId, statements)
+    begin ??= await findBegin(connection, chainId, limits)
     if (begin === undefined) return undefined
     try {
-      const [row] = await connection.run(begin)
-      return toFacts(row as unknown as ViewColumns, chainId)
+      const [server, meta, newest] = (await connection.run(`${begin}; ${readFacts}`)).slice(-3)
+      return toFacts(chainId, server?.[0] as unknown as ServerRow, meta?.[0], newest?.[0])
     } catch (error) {
       if (!otherSchema.includes(sqlStateOf(error) ?? '')) throw error
       begin = undefined
@@ -78,31 +69,48 @@ export function createBeginView(
   }
 }
 
-/** @returns the text that begins a view; absent: there is no index. */
+/** @returns the text that begins a transaction; absent: there is no index. Says so without an error: those are in the database's log. */
 async function findBegin(
   connection: ReadConnection,
   chainId: number,
-  statements: ReadStatements
+  limits: ReadLimits
 ): Promise<string | undefined> {
-  const [found] = await connection.run(statements.isThere)
-  if (found?.isThere !== true) return undefined
-  const [stored] = found.hasFormat === true ? await connection.run(statements.format) : []
-  checkFormat(stored?.format, chainId)
-  return found.isCitus === true ? statements.beginOnNode : statements.begin
+  const schema = chainSchema(chainId)
+  const [found] = await connection.run(
+    `SELECT to_regclass('${schema}.meta') IS NOT NULL AS "isThere", to_regclass('${schema}.store_format') IS NOT NULL AS "hasFormat", ${isCitus} AS "isCitus"`
+  )
+  const { isThere, hasFormat, isCitus: isOnNode } = found?.[0] ?? {}
+  if (isThere !== true) return undefined
+  const [stored] =
+    hasFormat === true ? await connection.run(`SELECT max(format) AS format FROM ${schema}.store_format`) : []
+  checkFormat(stored?.[0]?.format, chainId)
+  return beginRead(schema, limits, isOnNode === true)
 }
 
-function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | undefined {
+function toFacts(
+  chainId: number,
+  { format, hasBlocks, isReplica, lagMs }: ServerRow,
+  metaRow: object | undefined,
+  newest: object | undefined
+): ViewFacts | undefined {
   // The writer has made the tables, and not yet said for which chain.
-  if (row === undefined || row.rollbacks === null) return undefined
-  checkFormat(row.format, chainId)
-  const meta = toMeta(row)
+  if (metaRow === undefined && !hasBlocks) return undefined
+  checkFormat(format, chainId)
+  const meta = checkMeta(metaRow as MetaRow | undefined)
   checkChain(meta, chainId)
-  requireSound({ isSound: row.isMetaSound }, { part: 'meta' })
-  if (row.head !== null) requireBlock(row, row.head)
-  const { isReplica, lagMs } = row
   return {
-    ...{ ...meta, range: toRange(meta.indexedFrom, row), isReplica, listed: toListed(row) },
+    ...{ meta, isReplica, ...readRange(meta, newest as BlockRow | undefined) },
     lagMs: isReplica && lagMs !== null ? lagMs : Number.POSITIVE_INFINITY
+  }
+}
+
+/** @returns nothing where the row is damaged: whoever asks for the range is told. */
+function readRange(meta: ChainMeta, newest: BlockRow | undefined): Pick<IndexFacts, 'range'> {
+  try {
+    return { range: { found: toRange(meta, newest) } }
+  } catch (error) {
+    if (error instanceof IndexDamagedError) return {}
+    throw error
   }
 }
 
@@ -111,14 +119,4 @@ const ownFormat = formatOf(indexTables)
 function checkFormat(stored: unknown, chainId: number): void {
   const format = stored == null ? undefined : Number(stored)
   requireFormat(format, ownFormat, chainStore(chainId, chainSchema(chainId)))
-}
-
-function toListed({ directory_from: from, directory_end: end }: ViewColumns): IdRange | undefined {
-  if (from === null || end === null) return undefined
-  return { from: from * maxTransactionsPerBlock, end: end * maxTransactionsPerBlock }
-}
-
-function toRange(from: number | undefined, { number, hash, timestamp_seconds }: ViewColumns) {
-  if (from === undefined || number === null) return undefined
-  return { from, to: toRef({ number, hash }), toTimestampSeconds: timestamp_seconds }
 }

@@ -5,11 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { buildChain, hashOf } from '../../test/buildChain.ts'
 import { commitChain } from '../../test/commitChain.ts'
+import { createNumbers } from '../../test/createNumbers.ts'
 import { expectedHistory } from '../../test/expectedHistory.ts'
 import { gather, readHistory, readPages, withSnapshot } from '../../test/readAll.ts'
 import type { Address, Hash, IndexedBlock } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
 import type { Snapshot } from '../port/store.ts'
+import { loadSqliteDriver } from './loadDriver.ts'
 import { chainFiles } from './open.ts'
 import { openSqliteReader } from './openReader.ts'
 import { openSqliteWriter } from './openWriter.ts'
@@ -50,8 +52,8 @@ let whole: Buffer
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'chain-data-flips-'))
   path = chainFiles(folder, identity.chainId).database
-  // The older half of the rows is merged, the newer half is not.
-  const layout = { epochTransactions: 100, mergeFanOut: 3, mergeRows: 200, maxEpochs: 0, minUndoBlocks: 20 }
+  // The older half of the blocks is merged, the newer half is not.
+  const layout = { maxRuns: 0, mergeFactor: 3, unmergedBlocks: 45 }
   const writer = await openSqliteWriter(folder, identity, { ...layout, mergeAfterMs: null })
   for (const block of blocks) await commitOne(block)
   await writer.close()
@@ -62,15 +64,6 @@ beforeAll(async () => {
   }
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-/** Numbers that follow from the seed. */
-function createNumbers(from: number): (below: number) => number {
-  let state = from | 0
-  return below => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
-    return Math.floor(((state >>> 8) / 2 ** 24) * below)
-  }
-}
 
 /** Each question that is asked of a file, as text. */
 type Question = readonly [name: string, ask: (snapshot: Snapshot) => Promise<unknown>]
@@ -142,10 +135,14 @@ test(
   patient(120_000)
 )
 
-test('the file that bits are flipped in has epochs of both kinds, and answers truly', async () => {
+test('the file that bits are flipped in has merged runs and others, and answers truly', async () => {
+  const connection = loadSqliteDriver().open(path, { busyTimeoutMs: 1_000 })
+  const [row] = connection.prepare<{ runs: number }>('SELECT count(*) AS runs FROM run').all([])
+  connection.close()
+  expect(row?.runs).toBeGreaterThan(45)
+  expect(row?.runs).toBeLessThan(60)
   const reader = await openSqliteReader(folder, identity.chainId)
   const snapshot = await reader.openSnapshot()
-  expect((await snapshot.coverage()).countedFrom).toBe(0)
   for (const address of accounts.slice(300)) {
     expect(await readHistory(snapshot, address)).toStrictEqual(expectedHistory(blocks, address))
   }

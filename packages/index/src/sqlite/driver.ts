@@ -9,7 +9,7 @@ import {
 
 /** Value of a parameter or a column. Integers are safe ones; anything wider is stored as bytes. */
 export type SqlValue = number | string | Uint8Array | null
-export type SqlRow = Readonly<Record<string, SqlValue>>
+type SqlRow = Readonly<Record<string, SqlValue>>
 
 /**
  * A prepared statement. Parameters are always an array, in the order of the `?` in the text.
@@ -89,8 +89,9 @@ export function isBusy(error: unknown): boolean {
 
 /** Runs `work` in one write transaction: all of it is stored when this returns, nothing when it throws. */
 export function inTransaction<T>(connection: SqliteConnection, work: () => T): T {
-  connection.exec('BEGIN IMMEDIATE')
   try {
+    // Inside: one that fails may have begun the transaction.
+    connection.exec('BEGIN IMMEDIATE')
     connection.guard?.()
     const result = work()
     connection.exec('COMMIT')
@@ -104,7 +105,7 @@ export function inTransaction<T>(connection: SqliteConnection, work: () => T): T
 }
 
 /** After a full disk, for one, SQLite has rolled back by itself and says that there is no transaction. */
-function rollBack(connection: SqliteConnection): void {
+export function rollBack(connection: SqliteConnection): void {
   try {
     connection.exec('ROLLBACK')
   } catch {

@@ -1,4 +1,4 @@
-import { formatOf, type NamedStore, requireFormat } from '../shared/format.ts'
+import { formatOf, type NamedStore, requireFormat } from '../store/format.ts'
 import { inTransaction, type SqliteConnection } from './driver.ts'
 
 /**

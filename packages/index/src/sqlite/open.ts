@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { StoreError } from '../platform/errors.ts'
-import { chainStore, type NamedStore } from '../shared/format.ts'
+import { chainStore, type NamedStore } from '../store/format.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 
 /** The files of one chain inside the store's folder. */

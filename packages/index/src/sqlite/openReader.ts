@@ -1,16 +1,15 @@
 import { type Damage, StoreError, StoreLostError } from '../platform/errors.ts'
 import type { IndexState, Snapshot, StoreReader } from '../port/store.ts'
-import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
-import { toBounds } from '../shared/IndexSnapshot.ts'
-import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
-import { CountedParts } from './countedParts.ts'
+import { FactsReader } from '../store/FactsReader.ts'
+import { IndexReader, type SnapshotSource } from '../store/IndexReader.ts'
+import { type IndexFacts, IndexSnapshot, toBounds } from '../store/IndexSnapshot.ts'
+import { type SnapshotLease, SnapshotLeases } from '../store/SnapshotLeases.ts'
 import { appendDamage } from './damageFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { type ChainFiles, chainFiles, openForReading } from './open.ts'
 import { fileId, hasContent, lostIndex } from './openFiles.ts'
-import { openReadConnection, type ReadConnection, type SnapshotFacts } from './read.ts'
-import { SqliteSnapshot } from './snapshot.ts'
+import { openReadConnection, type ReadConnection } from './read.ts'
 import { type CommitWatch, watchCommits } from './watchCommits.ts'
 
 export interface SqliteReaderOptions {
@@ -45,7 +44,8 @@ export async function openSqliteReader(
   const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
   const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
   const files = chainFiles(folder, chainId)
-  const connect = () => openReadConnection(driver, files, chainId)
+  const facts = new FactsReader(chainId)
+  const connect = () => openReadConnection(driver, files, facts)
   const commits = watchCommits(() => openForReading(driver, files.database))
   const source = new SqliteSnapshots(files, connect, commits, { maxIdle, maxAgeMs })
   try {
@@ -71,7 +71,7 @@ interface Kept {
 /** What is known of the newest version. */
 interface Newest {
   readonly version: number
-  facts?: SnapshotFacts
+  facts?: IndexFacts
   state?: IndexState
   /** It still was the newest one then, as `performance.now()` has it. */
   heldMs: number
@@ -87,7 +87,6 @@ class SqliteSnapshots implements SnapshotSource {
   readonly #connect: () => ReadConnection
   readonly #commits: CommitWatch
   readonly #idle: ReadConnection[] = []
-  readonly #counted = new CountedParts()
   /** The file that idle connections have open, as the file system numbers it; absent: there has been none. */
   #file: string | undefined
   /** The files that snapshots were opened of. One of them may be put back. */
@@ -116,7 +115,7 @@ class SqliteSnapshots implements SnapshotSource {
     const file = this.#file
     if (file !== undefined) this.#own.add(file)
     try {
-      const snapshot = this.#begin(reads, lease)
+      const snapshot = await this.#begin(reads, lease)
       lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads, file))
       return snapshot
     } catch (error) {
@@ -125,17 +124,17 @@ class SqliteSnapshots implements SnapshotSource {
     }
   }
 
-  #begin(reads: ReadConnection, lease: SnapshotLease): Snapshot {
+  async #begin(reads: ReadConnection, lease: SnapshotLease): Promise<Snapshot> {
     reads.begin()
     const version = this.#commits.version()
     const newest = this.#newest
     if (newest?.version !== version) {
       // The commit may have come before this transaction began or after it.
       this.#newest = { version, heldMs: Number.NEGATIVE_INFINITY }
-      return new SqliteSnapshot(reads, lease, this.#counted, reads.facts(), undefined)
+      return new IndexSnapshot(reads.reads, lease, await reads.facts(), undefined)
     }
-    newest.facts ??= reads.facts()
-    return new SqliteSnapshot(reads, lease, this.#counted, newest.facts, version)
+    newest.facts ??= await reads.facts()
+    return new IndexSnapshot(reads.reads, lease, newest.facts, version)
   }
 
   unchangedState(sinceMs: number): IndexState | undefined {

@@ -13,6 +13,7 @@ import { dumpStore } from '../../test/dumpStore.ts'
 import { failingDriver } from '../../test/failingDriver.ts'
 import { readHistory, readPending, withSnapshot } from '../../test/readAll.ts'
 import { testIdentity } from '../../test/store.contract.ts'
+import type { BlockRef } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
 import type { StoreReader } from '../port/store.ts'
 import type { StoreWriter } from '../port/writer.ts'
@@ -36,6 +37,12 @@ const openWriter = async (options: Parameters<typeof openSqliteWriter>[2] = {}) 
   kept(await openSqliteWriter(folder, testIdentity, { lockWaitMs: 0, ...options }))
 const openReader = async (options: Parameters<typeof openSqliteReader>[2] = {}) =>
   kept(await openSqliteReader(folder, chainId, options))
+const rowsIn = (table: string) => {
+  const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
+  const rows = connection.prepare(`SELECT * FROM ${table}`).all([])
+  connection.close()
+  return rows
+}
 /** Runs SQL on the file as some other program would. */
 const tamper = (sql: string) => {
   const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
@@ -67,7 +74,7 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     vi.useRealTimers()
     vi.restoreAllMocks()
   })
-  // Each pair of blocks has the same candidates, some of them in one epoch.
+  // Each pair of blocks has the same candidates, some of them in one run.
   const blocks = buildChain(
     plans.map((block, number) =>
       block.map(plan => ({
@@ -85,14 +92,15 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     addresses: rowsOf('pool_address'),
     firstSeen: rowsOf('first_seen'),
     reorged: rowsOf('reorged'),
-    undo: rowsOf('undo'),
-    sums: rowsOf('epoch_sum'),
+    runs: rowsOf('run'),
+    chunks: rowsOf('chunk_bound'),
+    dropped: rowsOf('dropped_run'),
     log: rowsOf('change_log'),
     // Every log has a name of its own.
     coverage: rowsOf('meta').replace(/"changes_log":"\w+"|"sum":-?\d+/g, '')
   })
   const prepare = async (driver: SqliteDriver) => {
-    const writer = await openWriter({ driver, epochTransactions: 3 })
+    const writer = await openWriter({ driver })
     await commitChain(writer, blocks.slice(0, 3))
     const entries = ['tx 3', 'tx 4', 'left'].map(name => poolTransaction(name, [alice]))
     await writer.updatePool({ present: entries, seenAtSeconds: 1, headAfter: 2 })
@@ -242,59 +250,38 @@ test('a folder that cannot be made is a StoreError', async () => {
   await expect(openSqliteWriter(join(folder, 'file', 'sub'), testIdentity)).rejects.toThrow(StoreError)
 })
 
-test('a block that finds the epoch full begins the next one, and a rollback takes epochs back', async () => {
-  const writer = await openWriter({ epochTransactions: 3 })
-  const blocks = buildChain([...plans, [], []])
-  const epochs = () =>
-    dumpStore(folder, chainId)
-      .text.split('\n')
-      .filter(line => line.startsWith('epoch '))
-  // Two transactions a block: each second block fills its epoch.
-  await commitChain(writer, blocks)
-  expect(epochs()).toEqual(['epoch -4 6 0 1', 'epoch -3 4 4 1', 'epoch -2 2 4 1', 'epoch -1 0 4 1'])
-  await writer.rollbackTo(blocks[2]!.ref)
-  expect(epochs()).toEqual(['epoch -2 2 2 1', 'epoch -1 0 4 1'])
-})
+test.each([1, 50])(
+  'blocks of %i transactions that come without a pause make no more than a few runs',
+  async size => {
+    const writer = await openWriter({ mergeAfterMs: null })
+    const counts: number[] = []
+    let parent: BlockRef | undefined
+    for (let number = 0; number < 300; number++) {
+      const plan = Array.from({ length: size }, (_, i) => ({ name: `${number}/${i}`, parties: [alice, bob] }))
+      const [block] = buildChain([plan], parent && { parent })
+      if (block === undefined) throw new Error('one block was built')
+      await commitChain(writer, [block])
+      parent = block.ref
+      counts.push(rowsIn('run').length)
+    }
+    // 32 may wait, and those of one merge.
+    expect(Math.max(...counts)).toBeLessThanOrEqual(32 + 8)
+    expect(rowsIn('dropped_run').length).toBeLessThanOrEqual(8 + 1)
+    const reader = await openReader()
+    await withSnapshot(reader, async snapshot => {
+      expect(await snapshot.countHistory(alice, 100_000)).toBe(300 * size)
+    })
+  }
+)
 
 test('a removed hash is forgotten once it is mined again', async () => {
   const writer = await openWriter()
   const blocks = buildChain(plans)
   await commitChain(writer, blocks)
-  const remembered = () => {
-    const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
-    const count = connection.prepare<{ n: number }>('SELECT count(*) AS n FROM reorged').get([])?.n
-    connection.close()
-    return count
-  }
   await writer.rollbackTo(blocks[2]!.ref)
-  expect(remembered()).toBe(6)
+  expect(rowsIn('reorged')).toHaveLength(6)
   await commitChain(writer, blocks.slice(3, 5))
-  expect(remembered()).toBe(2)
-})
-
-test('undo data are kept of what is not final, and of the newest blocks that have become final since', async () => {
-  const undoBlocks =
-    (finalAt: (block: number) => number | undefined = () => undefined) =>
-    async (layout: object) => {
-      const writer = await openWriter({ ...layout })
-      for (const block of buildChain(plans)) {
-        const finalized = finalAt(block.ref.number)
-        await commitChain(writer, [block], finalized === undefined ? {} : { finalized })
-      }
-      await writer.close()
-      const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, {
-        busyTimeoutMs: 1000
-      })
-      const rows = connection.prepare<{ block: number }>('SELECT block FROM undo ORDER BY block').all([])
-      connection.close()
-      rmSync(folder, { recursive: true })
-      return rows.map(({ block }) => block)
-    }
-  expect(await undoBlocks()({})).toEqual([0, 1, 2, 3, 4, 5])
-  expect(await undoBlocks(() => 5)({ minUndoBlocks: 2 })).toEqual([])
-  expect(await undoBlocks(block => block - 1)({ minUndoBlocks: 3 })).toEqual([3, 4, 5])
-  expect(await undoBlocks(() => 1)({ minUndoBlocks: 2 })).toEqual([2, 3, 4, 5])
-  expect(await undoBlocks(() => 0)({ minUndoBlocks: 2, maxUndoBlocks: 3 })).toEqual([3, 4, 5])
+  expect(rowsIn('reorged')).toHaveLength(2)
 })
 
 test('a pool that has not changed causes no write', async () => {

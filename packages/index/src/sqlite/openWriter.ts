@@ -3,20 +3,35 @@ import { StoreError } from '../platform/errors.ts'
 import { makeFolder } from '../platform/makeFolder.ts'
 import type { ChainIdentity } from '../port/status.ts'
 import type { StoreWriter } from '../port/writer.ts'
-import { IndexWriter } from '../shared/IndexWriter.ts'
-import { checkIdentity } from '../shared/rows.ts'
+import { defaultRunLayout } from '../runs/RunWriter.ts'
+import { defaultLogLayout } from '../store/ChangeLog.ts'
+import { IndexWriter, type WriterLayout } from '../store/IndexWriter.ts'
+import { readMeta, writeIdentity } from '../store/meta.ts'
+import { RunEngine, type RunEngineLayout } from '../store/RunEngine.ts'
+import { checkIdentity } from '../store/rows.ts'
 import { createFileCheck } from './checkpointedFile.ts'
-import { inTransaction, type SqliteDriver } from './driver.ts'
-import { createEpochList } from './epochList.ts'
+import { takeDamageFile } from './damageFile.ts'
+import type { SqliteDriver } from './driver.ts'
+import { indexTables } from './indexTables.ts'
 import { keepAside, removeDatabase } from './keepAside.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { acquireWriterLock } from './lock.ts'
 import { createFormatCheck, makeTables } from './makeTables.ts'
-import { createCursor, writeIdentity } from './meta.ts'
 import { type ChainFiles, chainFiles, openForReading, openForWriting } from './open.ts'
 import { hasContent, lostIndex, trackFiles } from './openFiles.ts'
-import { indexTables } from './schema.ts'
-import { defaultLayout, type Layout, SqliteWriter } from './writer.ts'
+import { createReadTransaction, createWritableStore } from './transaction.ts'
+
+/** How the writer lays out what it stores; readers find it in the file. */
+interface Layout extends RunEngineLayout, WriterLayout {}
+
+/** Default of a server. */
+const defaultLayout: Layout = {
+  ...defaultRunLayout,
+  maxRuns: 32,
+  mergeAfterMs: 250,
+  keepFirstSeenBlocks: 256,
+  ...defaultLogLayout
+}
 
 /** All optional; the defaults are what a server wants. */
 export interface SqliteWriterOptions extends Partial<Layout> {
@@ -62,17 +77,19 @@ export async function openSqliteWriter(
   try {
     requireIndex()
     if (hasContent(files.database)) requireOwnFormat(driver, files)
-    if (keepsOtherAside && isOfOtherGenesis(driver, files, identity)) await keepAside(driver, files)
+    if (keepsOtherAside && (await isOfOtherGenesis(driver, files, identity))) await keepAside(driver, files)
     if (!hasContent(files.database)) await createDatabase(driver, files, identity)
     const connection = openForWriting(driver, files.database)
     try {
       // After the last transaction of a writer whose lock file was deleted: it begins no other one from here on.
-      const stored = inTransaction(connection, () => createCursor(connection).identity())
+      const { identity: stored } = await createWritableStore(connection).write(readMeta)
       checkIdentity(stored, identity, files.aside)
       const whole = { ...defaultLayout, ...layout }
       const isOwn = createFileCheck(driver, connection, files.database)
       const guarded = { ...connection, guard: trackFiles(files, isOwn) }
-      return new IndexWriter(new SqliteWriter(guarded, stored.chainId, files, lock, whole), whole)
+      const store = createWritableStore(guarded, () => lock.release())
+      const takeDamage = () => takeDamageFile(files.damage)
+      return new IndexWriter(new RunEngine(store, stored.chainId, takeDamage, whole), whole)
     } catch (error) {
       connection.close()
       throw error
@@ -93,11 +110,15 @@ function requireOwnFormat(driver: SqliteDriver, files: ChainFiles): void {
   }
 }
 
-function isOfOtherGenesis(driver: SqliteDriver, files: ChainFiles, wanted: ChainIdentity): boolean {
+async function isOfOtherGenesis(
+  driver: SqliteDriver,
+  files: ChainFiles,
+  wanted: ChainIdentity
+): Promise<boolean> {
   if (!hasContent(files.database)) return false
   const connection = openForWriting(driver, files.database)
   try {
-    const { chainId, genesisHash } = createCursor(connection).identity()
+    const { chainId, genesisHash } = (await readMeta(createReadTransaction(connection))).identity
     return chainId === wanted.chainId && genesisHash !== wanted.genesisHash
   } finally {
     connection.close()
@@ -123,10 +144,7 @@ async function createDatabase(
   const connection = openForWriting(driver, files.unfinished)
   try {
     makeTables(connection, indexTables, files.store)
-    inTransaction(connection, () => {
-      writeIdentity(connection, identity)
-      createEpochList(connection).stamp()
-    })
+    await createWritableStore(connection).write(transaction => writeIdentity(transaction, identity))
     // Into the file with everything: the log does not move along.
     connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([])
   } finally {

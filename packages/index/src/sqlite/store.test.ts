@@ -5,19 +5,25 @@ import { describe } from 'vitest'
 import { describeAudit } from '../../test/audit.contract.ts'
 import { availableSqliteDrivers } from '../../test/availableSqliteDrivers.ts'
 import { describeBlocks } from '../../test/blocks.contract.ts'
+import { describeDamage } from '../../test/damage.contract.ts'
 import { dumpStore } from '../../test/dumpStore.ts'
 import { describeHoldings } from '../../test/holdings.contract.ts'
 import { loseSqliteRow } from '../../test/loseSqliteRow.ts'
-import { describeRecount } from '../../test/recount.contract.ts'
 import { describeReorgs } from '../../test/reorgs.contract.ts'
-import { describeStore, type OpenStore, shareOfRuns, testIdentity } from '../../test/store.contract.ts'
+import { openSqliteByHand } from '../../test/sqliteByHand.ts'
+import {
+  type DamageableStore,
+  describeStore,
+  type OpenStore,
+  shareOfRuns,
+  testIdentity
+} from '../../test/store.contract.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { openSqliteReader } from './openReader.ts'
-import { openSqliteWriter } from './openWriter.ts'
-import type { Layout } from './writer.ts'
+import { openSqliteWriter, type SqliteWriterOptions } from './openWriter.ts'
 
-function openStoreWith(driver: SqliteDriver, merging: Partial<Layout> = { mergeAfterMs: null }): OpenStore {
+function openStoreWith(driver: SqliteDriver, merging: SqliteWriterOptions = {}): OpenStore<DamageableStore> {
   return async (layout = {}) => {
     const folder = mkdtempSync(join(tmpdir(), 'chain-data-store-'))
     const opened: { close(): Promise<void> }[] = []
@@ -25,11 +31,13 @@ function openStoreWith(driver: SqliteDriver, merging: Partial<Layout> = { mergeA
       opened.push(made)
       return made
     }
+    const options = { driver, lockWaitMs: 0, mergeAfterMs: null, ...merging, ...layout }
+    const { run, chunks, loseChunk, putChunk } = openSqliteByHand(folder, testIdentity.chainId, driver)
     return {
-      openWriter: async (identity = testIdentity) =>
-        kept(await openSqliteWriter(folder, identity, { driver, lockWaitMs: 0, ...merging, ...layout })),
+      ...{ run, chunks, loseChunk, putChunk },
+      openWriter: async (identity = testIdentity) => kept(await openSqliteWriter(folder, identity, options)),
       openReader: async () => kept(await openSqliteReader(folder, testIdentity.chainId, { driver })),
-      dump: async () => dumpStore(folder, testIdentity.chainId, { driver, omit: ['epoch', 'holding'] }).text,
+      dump: async () => dumpStore(folder, testIdentity.chainId, { driver }).text,
       loseRow: async row => {
         const putBack = loseSqliteRow(folder, testIdentity.chainId, row, driver)
         return async () => putBack()
@@ -43,21 +51,15 @@ function openStoreWith(driver: SqliteDriver, merging: Partial<Layout> = { mergeA
 }
 
 for (const driver of availableSqliteDrivers())
-  describeStore(`sqlite over ${driver.name}`, openStoreWith(driver), 1, true)
+  describeStore(`sqlite over ${driver.name}`, openStoreWith(driver))
 
 // Every commit merges what it can, in pieces so small that most merges are never complete.
-describe('store sqlite while epochs are merged all the time', () => {
-  const merging = {
-    mergeAfterMs: null,
-    maxEpochs: 0,
-    mergeFanOut: 2,
-    mergeRows: 3,
-    minUndoBlocks: 1
-  }
+describe('store sqlite while runs are merged all the time', () => {
+  const merging = { maxRuns: 0, mergeFactor: 2, unmergedBlocks: 0, pieceRows: 3 }
   const open = openStoreWith(loadSqliteDriver(), merging)
   describe('blocks and history', () => describeBlocks(open, shareOfRuns()))
   describe('reorgs', () => describeReorgs(open, shareOfRuns()))
-  describe('recount', () => describeRecount(open, shareOfRuns(), true))
   describe('audit', () => describeAudit(open))
+  describe('damage', () => describeDamage(open, shareOfRuns()))
   describe('holding candidates', () => describeHoldings(open, shareOfRuns()))
 })

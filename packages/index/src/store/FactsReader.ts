@@ -1,0 +1,33 @@
+import { type FilteredRun, readFilters } from '../runs/filters.ts'
+import { Manifest, type ManifestRow } from '../runs/Manifest.ts'
+import type { ReadTransaction } from '../runs/Transaction.ts'
+import type { IndexFacts } from './IndexSnapshot.ts'
+import { type ChainMeta, checkChain } from './rows.ts'
+
+/** Reads the state of one chain's index as a whole. Keeps the manifest and the filters while they stay the same. */
+export class FactsReader {
+  readonly #chainId: number
+  #manifest = Manifest.empty
+  #newestFirst: readonly FilteredRun[] = []
+
+  constructor(chainId: number) {
+    this.#chainId = chainId
+  }
+
+  /**
+   * @throws {StoreError} the store holds another chain.
+   * @throws {IndexDamagedError} the manifest is not what was written.
+   */
+  async read(reads: ReadTransaction, meta: ChainMeta): Promise<IndexFacts> {
+    checkChain(meta, this.#chainId)
+    const mark = meta.runs ?? Manifest.empty.mark
+    const { version, sum } = this.#manifest.mark
+    if (version === mark.version && sum === mark.sum) return { meta, newestFirst: this.#newestFirst }
+    const rows = await reads.all<ManifestRow>('SELECT number, rec FROM run')
+    const manifest = Manifest.read(this.#chainId, mark, rows)
+    const newestFirst = await readFilters(reads, this.#chainId, manifest.newestFirst, this.#newestFirst)
+    this.#manifest = manifest
+    this.#newestFirst = newestFirst
+    return { meta, newestFirst }
+  }
+}

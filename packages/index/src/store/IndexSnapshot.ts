@@ -1,0 +1,392 @@
+import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../model/evm.ts'
+import { type Damage, IndexDamagedError } from '../platform/errors.ts'
+import type { AuditedChunk, BlockEvents, MissingPart } from '../port/audit.ts'
+import type { ChangeBounds, ChangePage, ChangePosition, ChangesOptions } from '../port/changes.ts'
+import type { HashLookup, HistoryPart } from '../port/history.ts'
+import type {
+  ChainIdentity,
+  IndexCoverage,
+  IndexedRange,
+  IndexMarks,
+  StoredBlock,
+  WriterReport
+} from '../port/status.ts'
+import type { Snapshot } from '../port/store.ts'
+import { findAccountEvents } from '../record/extra.ts'
+import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
+import { hashOfRecord, type RecordChunk } from '../record/record.ts'
+import { checkRecords, splitAltered } from '../record/recordSums.ts'
+import { toPosition, toTransactionId } from '../record/transactionId.ts'
+import type { FilteredRun } from '../runs/filters.ts'
+import { findChunkDamage } from '../runs/findChunkDamage.ts'
+import { Manifest, type ManifestMark, type ManifestRow } from '../runs/Manifest.ts'
+import { RunReader } from '../runs/RunReader.ts'
+import type { ReadTransaction } from '../runs/Transaction.ts'
+import { readBlock, readBlockRows, readBlocks, readRange } from './blocks.ts'
+import { createReplay } from './changes.ts'
+import { findBlockDamage } from './findBlockDamage.ts'
+import { namedBy } from './Pool.ts'
+import { readPending } from './poolTables.ts'
+import { findReorged } from './reorged.ts'
+import { afterEntry, type ReplayedRows, replayChanges, requireKept } from './replayChanges.ts'
+import { readReport } from './report.ts'
+import {
+  type ChainMeta,
+  missingRecord,
+  nextChunkSize,
+  toCandidate,
+  toPending,
+  toWriterReport
+} from './rows.ts'
+import type { SnapshotLease } from './SnapshotLeases.ts'
+import { selectIn } from './sets.ts'
+
+/** Rows that are counted before other work of the thread runs. */
+const countedAtOnce = 20_000
+const eventBlocksAtOnce = 500
+
+/** The state of an index as a whole, as one transaction sees it. */
+export interface IndexFacts {
+  readonly meta: ChainMeta
+  /** All runs. */
+  readonly newestFirst: readonly FilteredRun[]
+  /** Absent until it is read for the first time. */
+  range?: { readonly found: IndexedRange | undefined }
+}
+
+/** One open transaction of a reader, over any store. Long reads are cut into short ones with a pause in between. */
+export class IndexSnapshot implements Snapshot {
+  readonly #lease: SnapshotLease
+  #reads: ReadTransaction
+  #facts: IndexFacts
+  #runs: RunReader
+  readonly version: number | undefined
+
+  /** @param facts - as of the transaction. */
+  constructor(reads: ReadTransaction, lease: SnapshotLease, facts: IndexFacts, version: number | undefined) {
+    this.#reads = reads
+    this.#lease = lease
+    this.#facts = facts
+    this.#runs = new RunReader(reads, facts.meta.identity.chainId, facts.newestFirst)
+    this.version = version
+  }
+
+  /** Reads on in another transaction. */
+  protected goOn(reads: ReadTransaction, facts: IndexFacts): void {
+    this.#reads = reads
+    this.#facts = facts
+    this.#runs = new RunReader(reads, facts.meta.identity.chainId, facts.newestFirst)
+  }
+
+  #logged() {
+    const read = () => createReplay(this.#open(), this.#chainId)
+    return {
+      rowsFrom: (entry: number) => read().rowsFrom(entry),
+      factsFrom: (entry: number) => read().factsFrom(entry),
+      appended: (...bounds: Parameters<ReplayedRows['appended']>) => read().appended(...bounds),
+      removal: (after: number, block: number) => read().removal(after, block),
+      recordsOf: (ids: readonly number[]) => read().recordsOf(ids)
+    }
+  }
+
+  async indexedRange(): Promise<IndexedRange | undefined> {
+    const reads = this.#open()
+    this.#facts.range ??= { found: await readRange(reads, this.#facts.meta) }
+    return this.#facts.range.found
+  }
+
+  async blockRef(number: number): Promise<BlockRef | undefined> {
+    return (await this.storedBlock(number))?.ref
+  }
+
+  async marks(): Promise<IndexMarks> {
+    return this.#checkedMeta().marks
+  }
+
+  async rollbacks(): Promise<number> {
+    return this.#checkedMeta().rollbacks
+  }
+
+  async identity(): Promise<ChainIdentity> {
+    return this.#checkedMeta().identity
+  }
+
+  async coverage(): Promise<IndexCoverage> {
+    return this.#checkedMeta().coverage
+  }
+
+  async storedBlock(number: number): Promise<StoredBlock | undefined> {
+    return readBlock(this.#open(), this.#facts.meta, number)
+  }
+
+  async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
+    const before = olderThan === undefined ? undefined : toTransactionId(olderThan)
+    this.#open()
+    const cursor = this.#runs.history(addressBytes(address), before)
+    const { recordsAtOnce } = this.#reads
+    let left = limit ?? Number.MAX_SAFE_INTEGER
+    let wanted = recordsAtOnce
+    while (left > 0) {
+      this.#open()
+      const asked = Math.min(wanted, left)
+      const { ids } = await cursor.next(asked)
+      if (ids.length === 0) return
+      const chunk = await this.#readChunk(ids)
+      yield chunk
+      if (ids.length < asked) return
+      left -= asked
+      wanted = nextChunkSize(ids.length, chunk.bytes.length, recordsAtOnce)
+      if (left > 0) await this.#lease.pause()
+    }
+  }
+
+  async countHistory(address: Address, atMost: number): Promise<number> {
+    this.#open()
+    const cursor = this.#runs.history(addressBytes(address))
+    let count = 0
+    for (; count < atMost; await this.#lease.pause()) {
+      this.#open()
+      const asked = Math.min(countedAtOnce, atMost - count)
+      const found = (await cursor.next(asked)).ids.length
+      count += found
+      if (found < asked) break
+    }
+    return count
+  }
+
+  async lookUpHash(hash: Hash): Promise<HashLookup> {
+    const reads = this.#open()
+    const { ids } = await this.#runs.hash(hashBytes(hash)).next(Number.MAX_SAFE_INTEGER)
+    for (const id of ids) {
+      const { bytes } = await this.#readChunk([id])
+      if (hashOfRecord(bytes) === hash.toLowerCase()) return { kind: 'confirmed', position: toPosition(id) }
+    }
+    const commonAncestor = await findReorged(reads, this.#chainId, hash)
+    return commonAncestor === undefined ? { kind: 'unknown' } : { kind: 'reorged', commonAncestor }
+  }
+
+  async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
+    this.#open()
+    const cursor = this.#runs.history(addressBytes(address))
+    for (let isFull = true; isFull; await this.#lease.pause()) {
+      const { recordsAtOnce } = this.#reads
+      this.#open()
+      const { ids } = await cursor.next(recordsAtOnce)
+      isFull = ids.length === recordsAtOnce
+      if (ids.length > 0) yield await this.#audit(ids)
+    }
+  }
+
+  async findChunkDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
+    const found: Damage[] = []
+    const runs = this.#facts.newestFirst.map(({ run }) => run)
+    const { runs: mark } = this.#facts.meta
+    // The manifest itself is in memory: nothing else would ever see that its rows are damaged.
+    if (
+      firstPart === 0 &&
+      mark !== undefined &&
+      !(await isManifestWhole(this.#open(), this.#chainId, mark))
+    ) {
+      found.push({ part: 'manifest' })
+    }
+    for await (const damage of findChunkDamage(this.#open(), this.#chainId, runs, firstPart, endPart)) {
+      if (damage === undefined) await this.#lease.pause()
+      else found.push(damage)
+      this.#open()
+    }
+    return found
+  }
+
+  async *accountEvents(address: Address, fromBlock = 0): AsyncGenerator<readonly BlockEvents[]> {
+    const key = addressBytes(address)
+    this.#open()
+    for await (const ids of this.#runs.eventBlocks(key, fromBlock)) {
+      const numbers = ids.map(id => toPosition(id).blockNumber).filter(number => number >= fromBlock)
+      for (let at = 0; at < numbers.length; at += eventBlocksAtOnce) {
+        const events = await this.#eventsOf(key, numbers.slice(at, at + eventBlocksAtOnce))
+        yield events
+        await this.#lease.pause()
+      }
+    }
+  }
+
+  async writerReport(): Promise<WriterReport | undefined> {
+    const row = await readReport(this.#open(), this.#chainId)
+    return row && toWriterReport(row)
+  }
+
+  async pending(address: Address): Promise<readonly PendingTransaction[]> {
+    const key = addressBytes(address)
+    const pending = toPending(await readPending(this.#open(), this.#chainId, key))
+    if (pending.every(each => namedBy(each).has(toHex(key)))) return pending
+    throw new IndexDamagedError({ part: 'poolEntry' }, 'an address leads to an entry of others')
+  }
+
+  async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
+    this.#open()
+    for await (const tokens of this.#runs.tokens(addressBytes(address))) {
+      yield tokens.map(token => toCandidate(address, token))
+      await this.#lease.pause()
+      this.#open()
+    }
+  }
+
+  async changeBounds(): Promise<ChangeBounds> {
+    return toBounds(this.#checkedMeta())
+  }
+
+  async requireKept(after: ChangePosition): Promise<void> {
+    await requireKept(this.#logged(), toBounds(this.#checkedMeta()), after)
+  }
+
+  async *changes(after: ChangePosition, options?: ChangesOptions): AsyncGenerator<ChangePage> {
+    const rows = { ...this.#logged(), blockRef: (number: number) => this.blockRef(number) }
+    yield* replayChanges(rows, toBounds(this.#checkedMeta()), after, options)
+  }
+
+  async findDamage(from: number, to: number): Promise<readonly Damage[]> {
+    return findBlockDamage(await readBlockRows(this.#open(), this.#facts.meta, from, to), from, to)
+  }
+
+  async close(): Promise<void> {
+    this.#lease.end('closed')
+  }
+
+  #checkedMeta(): ChainMeta {
+    this.#lease.check()
+    return this.#facts.meta
+  }
+
+  async #readChunk(ids: readonly number[]): Promise<RecordChunk> {
+    const found = await this.#open().recordsOf(ids)
+    if ('missing' in found) throw missingRecord(found.missing)
+    checkRecords(this.#chainId, ids, found.bytes, found.lengths)
+    return { ids, bytes: found.bytes }
+  }
+
+  /** Reads records that may be lost or altered, and looks for their hashes and blocks. */
+  async #audit(wanted: readonly number[]): Promise<AuditedChunk> {
+    const reads = this.#open()
+    const rows = await selectIn<{ readonly id: number; readonly rec: Uint8Array }>(
+      reads,
+      'SELECT id, rec FROM tx WHERE id IN (?)',
+      wanted
+    )
+    const byId = new Map(rows.map(({ id, rec }) => [id, rec]))
+    const there = wanted.filter(id => byId.has(id))
+    const records = there.map(id => byId.get(id) ?? new Uint8Array(0))
+    const { ids, bytes, altered } = splitAltered(
+      this.#chainId,
+      there,
+      Buffer.concat(records),
+      records.map(({ length }) => length)
+    )
+    const missing: { readonly id: number; readonly part: MissingPart['part'] }[] = [
+      ...wanted.filter(id => !byId.has(id)).map(id => ({ id, part: 'record' as const })),
+      ...altered.map(id => ({ id, part: 'alteredRecord' as const }))
+    ]
+    for (const id of ids) {
+      const hash = byId.get(id)?.subarray(1, 33)
+      if (hash !== undefined && !(await this.#isFoundByHash(hash, id))) missing.push({ id, part: 'hash' })
+    }
+    const parts = new Map<number, MissingPart['part'] | undefined>()
+    for (const id of wanted) {
+      const { blockNumber } = toPosition(id)
+      if (!parts.has(blockNumber)) {
+        const part = await this.#missingBlock(blockNumber)
+        parts.set(blockNumber, part)
+        // An altered block is named once.
+        if (part === 'alteredBlock') missing.push({ id, part })
+      }
+      if (parts.get(blockNumber) === 'block') missing.push({ id, part: 'block' })
+    }
+    missing.sort((a, b) => b.id - a.id)
+    return { ids, bytes, missing: missing.map(({ id, part }) => ({ position: toPosition(id), part })) }
+  }
+
+  async #isFoundByHash(hash: Uint8Array, id: number): Promise<boolean> {
+    try {
+      return (
+        await this.#runs.hash(hash, toPosition(id).blockNumber).next(Number.MAX_SAFE_INTEGER)
+      ).ids.includes(id)
+    } catch (error) {
+      if (error instanceof IndexDamagedError) return false
+      throw error
+    }
+  }
+
+  async #missingBlock(number: number): Promise<'block' | 'alteredBlock' | undefined> {
+    try {
+      await readBlock(this.#open(), this.#facts.meta, number)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      const rows = await this.#open().all('SELECT number FROM block WHERE number = ?', [number])
+      return rows.length === 0 ? 'block' : 'alteredBlock'
+    }
+  }
+
+  async #eventsOf(address: Uint8Array, numbers: readonly number[]): Promise<readonly BlockEvents[]> {
+    const events: BlockEvents[] = []
+    for (const { number, extra } of await readBlocks(this.#open(), this.#facts.meta, numbers)) {
+      const found = extra && findAccountEvents(extra, address)
+      if (found !== undefined) events.push({ blockNumber: number, events: found })
+    }
+    return events
+  }
+
+  get #chainId(): number {
+    return this.#facts.meta.identity.chainId
+  }
+
+  #open(): ReadTransaction {
+    this.#lease.check()
+    return this.#reads
+  }
+}
+
+async function isManifestWhole(
+  reads: ReadTransaction,
+  chainId: number,
+  mark: ManifestMark
+): Promise<boolean> {
+  const rows = await reads.all<ManifestRow>('SELECT number, rec FROM run ORDER BY number')
+  try {
+    Manifest.read(chainId, mark, rows)
+    return true
+  } catch (error) {
+    if (error instanceof IndexDamagedError) return false
+    throw error
+  }
+}
+
+/** Returns the part of the log that can be replayed. */
+export function toBounds({ changes: { log, from, to } }: ChainMeta): ChangeBounds {
+  return { log, oldest: afterEntry(from), newest: afterEntry(to) }
+}
+
+/** View of a chain that has no index yet. */
+export const emptySnapshot: Snapshot = {
+  version: undefined,
+  indexedRange: async () => undefined,
+  marks: async () => ({ backfilled: false, settled: true, degraded: false }),
+  rollbacks: async () => 0,
+  identity: async () => undefined,
+  writerReport: async () => undefined,
+  async *records() {},
+  countHistory: async () => 0,
+  pending: async () => [],
+  lookUpHash: async () => ({ kind: 'unknown' }),
+  async *holdingCandidates() {},
+  coverage: async () => ({}),
+  async *auditedRecords() {},
+  findDamage: async () => [],
+  findChunkDamage: async () => [],
+  async *accountEvents() {},
+  changeBounds: async () => ({ log: '', oldest: afterEntry(0), newest: afterEntry(0) }),
+  requireKept: async () => {},
+  async *changes() {},
+  blockRef: async () => undefined,
+  storedBlock: async () => undefined,
+  close: async () => {}
+}

@@ -1,0 +1,157 @@
+import { IndexDamagedError } from '../platform/errors.ts'
+import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
+import { decodePending, encodePending } from '../record/record.ts'
+import { checkRecord } from '../record/recordSums.ts'
+import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
+import { type CountedKey, countKeys, deleteCounted, poolAddresses, provenNumbers } from './keyParts.ts'
+import { namedBy, type PoolRows, type PoolWrite, type StoredEntry } from './Pool.ts'
+import { checkRow, sumOfRow } from './rowSums.ts'
+import type { PendingColumns } from './rows.ts'
+import { insertSummed, rowLists, runIn, selectIn } from './sets.ts'
+
+const entriesAtOnce = 1_000
+const recordsAtOnce = 2_000
+
+/** Row of `pool`. */
+interface PoolRow extends Omit<StoredEntry, 'seconds'> {
+  readonly first_seen_seconds: number
+  readonly sum: number | null
+}
+
+type FirstSeenRow = Pick<PoolRow, 'hash' | 'first_seen_seconds' | 'sum'>
+
+/**
+ * Creates the reads of the pool. They throw an `IndexDamagedError` where a row is not what was written.
+ * @param confirmedOf - finds transactions of the newest blocks by their hashes.
+ */
+export function createPoolRows(
+  transaction: ReadTransaction,
+  chainId: number,
+  confirmedOf: PoolRows['confirmedOf']
+): PoolRows {
+  return {
+    confirmedOf,
+    async entriesAfter(id) {
+      const text = `SELECT * FROM pool WHERE id > ? ORDER BY id LIMIT ${entriesAtOnce}`
+      return (await transaction.all<PoolRow>(text, [id])).map(row => checkEntry(chainId, row))
+    },
+    entriesOf: ids => selectEntries(transaction, chainId, ids),
+    async recordsBetween(first, end) {
+      const rows = await transaction.all<{ readonly id: number; readonly rec: Uint8Array }>(
+        `SELECT id, rec FROM tx WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`,
+        [first, end]
+      )
+      for (const { id, rec } of rows) checkRecord(chainId, id, rec)
+      return rows
+    },
+    async firstSeenOf(hashes) {
+      const text = 'SELECT * FROM first_seen WHERE hash IN (?)'
+      const rows = await selectIn<FirstSeenRow>(transaction, text, hashes.map(hashBytes))
+      for (const row of rows) checkRow(chainId, 'first_seen', row, { part: 'poolEntry' })
+      return new Map(rows.map(({ hash, first_seen_seconds }) => [toHex(hash), first_seen_seconds]))
+    }
+  }
+}
+
+/**
+ * Reads the entries that name an address.
+ * @throws {IndexDamagedError} one is lost or altered, or does not name the address.
+ */
+export async function readPending(
+  transaction: ReadTransaction,
+  chainId: number,
+  address: Uint8Array
+): Promise<readonly PendingColumns[]> {
+  const ids = await provenNumbers(transaction, poolAddresses, address)
+  const entries = await selectEntries(transaction, chainId, ids)
+  if (entries.length < ids.length) throw new IndexDamagedError({ part: 'poolEntry' }, 'it is missing')
+  if (entries.every(({ rec }) => namedBy(decodePending(rec)).has(toHex(address)))) return entries
+  throw new IndexDamagedError({ part: 'poolEntry' }, 'it is found by an address that it does not name')
+}
+
+async function selectEntries(
+  transaction: ReadTransaction,
+  chainId: number,
+  ids: readonly number[]
+): Promise<readonly (PoolRow & StoredEntry)[]> {
+  const rows = await selectIn<PoolRow>(transaction, 'SELECT * FROM pool WHERE id IN (?)', ids)
+  return rows.map(row => checkEntry(chainId, row))
+}
+
+function checkEntry(chainId: number, row: PoolRow): PoolRow & StoredEntry {
+  const { first_seen_seconds: seconds } = checkRow(chainId, 'pool', row, { part: 'poolEntry' })
+  return { ...row, seconds }
+}
+
+/** Changes the stored pool. @throws {IndexDamagedError} an entry that leaves or changes is not what was written. */
+export async function writePool(
+  transaction: WriteTransaction,
+  chainId: number,
+  { removed, head, changed, added, returned, dropLeftBelow, maxFirstSeen }: PoolWrite
+): Promise<void> {
+  if (dropLeftBelow !== undefined) {
+    await transaction.run('DELETE FROM first_seen WHERE left_at < ?', [dropLeftBelow])
+  }
+  const touched = [...removed, ...changed].map(({ id }) => id)
+  const entries = await selectEntries(transaction, chainId, touched)
+  const stored = new Map(entries.map(entry => [entry.id, entry]))
+  const left = removed.flatMap(({ id }) => stored.get(id) ?? [])
+  await removeEntries(transaction, chainId, left, head)
+  for (const { id, transaction: pending } of changed) {
+    const entry = stored.get(id)
+    if (entry === undefined) continue
+    const { seconds: _, ...row } = { ...entry, status: pending.status }
+    const values = [row.status, sumOfRow(chainId, 'pool', row), id]
+    await transaction.run('UPDATE pool SET status = ?, sum = ? WHERE id = ?', values)
+  }
+  const columns = ['id', 'hash', 'status', 'first_seen_seconds', 'rec']
+  const rows = added.map(({ id, transaction: pending, firstSeenSeconds }) => [
+    ...[id, hashBytes(pending.hash), pending.status, firstSeenSeconds],
+    encodePending(pending)
+  ])
+  await insertSummed(transaction, chainId, 'pool', columns, rows)
+  const keys = added.flatMap(({ id, transaction: pending }) => keysOf(id, pending))
+  await transaction.insert('pool_address', ['address', 'pool_id'], keys)
+  await countKeys(transaction, poolAddresses, keys, 1)
+  await runIn(transaction, 'DELETE FROM first_seen WHERE hash IN (?)', returned.map(hashBytes))
+  if (maxFirstSeen !== undefined) {
+    // SQLite takes no OFFSET without a LIMIT.
+    await transaction.run(
+      `DELETE FROM first_seen WHERE hash IN
+         (SELECT hash FROM first_seen ORDER BY left_at DESC, hash DESC LIMIT 9007199254740991 OFFSET ?)`,
+      [maxFirstSeen]
+    )
+  }
+}
+
+/** Deletes entries, and remembers when they were first seen. */
+async function removeEntries(
+  transaction: WriteTransaction,
+  chainId: number,
+  left: readonly PoolRow[],
+  head: number
+): Promise<void> {
+  const keys = left.flatMap(({ id, rec }) => keysOf(id, decodePending(rec)))
+  for (const list of rowLists(keys)) {
+    const wanted = list.map(() => '(address = ? AND pool_id = ?)').join(' OR ')
+    await transaction.run(`DELETE FROM pool_address WHERE ${wanted}`, list.flat())
+  }
+  await countKeys(transaction, poolAddresses, keys, -1)
+  const ids = left.map(({ id }) => id)
+  await runIn(transaction, 'DELETE FROM pool WHERE id IN (?)', ids)
+  const hashes = left.map(({ hash }) => hash)
+  await runIn(transaction, 'DELETE FROM first_seen WHERE hash IN (?)', hashes)
+  const seen = left.map(({ hash, first_seen_seconds }) => [hash, first_seen_seconds, head])
+  await insertSummed(transaction, chainId, 'first_seen', ['hash', 'first_seen_seconds', 'left_at'], seen)
+}
+
+/** Deletes all that is stored of the pool. */
+export async function deletePool(transaction: WriteTransaction): Promise<void> {
+  await transaction.run('DELETE FROM pool')
+  await transaction.run('DELETE FROM first_seen')
+  await deleteCounted(transaction, poolAddresses)
+}
+
+function keysOf(id: number, pending: Parameters<typeof namedBy>[0]): readonly CountedKey[] {
+  return [...namedBy(pending)].map((address): CountedKey => [addressBytes(address), id])
+}

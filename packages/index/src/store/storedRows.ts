@@ -1,0 +1,82 @@
+import { IndexDamagedError } from '../platform/errors.ts'
+import { deriveRows } from '../record/deriveRows.ts'
+import { checkRecord } from '../record/recordSums.ts'
+import { firstTransactionId, toPosition } from '../record/transactionId.ts'
+import type { StoredRows } from '../runs/RunWriter.ts'
+import { type FoundBlock, readBlockRange } from './blocks.ts'
+import { readMeta } from './meta.ts'
+
+const recordsAtOnce = 2_000
+const noExtra = new Uint8Array(0)
+const blocksAtOnce = 1_000
+
+/** Creates the reading of rows from records and from the rows of blocks. */
+export function createStoredRows(chainId: number): StoredRows {
+  return {
+    async endOf(transaction, from, to, transactions) {
+      let left = transactions
+      for (let next = from; next <= to; ) {
+        const blocks = await transaction.all<{ readonly number: number; readonly count: number }>(
+          `SELECT number, tx_count AS count FROM block WHERE number >= ? AND number <= ? ORDER BY number LIMIT ${blocksAtOnce}`,
+          [next, to]
+        )
+        for (const { number, count } of blocks) {
+          left -= count + 1
+          if (left <= 0) return number
+        }
+        next = (blocks.at(-1)?.number ?? to) + 1
+      }
+      return to
+    },
+    async rowsOf(transaction, from, to) {
+      const blocks = await readBlockRange(transaction, await readMeta(transaction), from, to)
+      const ids: number[] = []
+      const records: Uint8Array[] = []
+      const endId = firstTransactionId(to + 1)
+      for (let first = firstTransactionId(from); first < endId; ) {
+        const rows = await transaction.all<{ readonly id: number; readonly rec: Uint8Array }>(
+          `SELECT id, rec FROM tx WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`,
+          [first, endId]
+        )
+        for (const { id, rec } of rows) {
+          checkRecord(chainId, id, rec)
+          ids.push(id)
+          records.push(rec)
+        }
+        first = (rows.at(-1)?.id ?? endId) + 1
+      }
+      checkCounts(ids, blocks)
+      const extras = blocks.map(({ extra = noExtra }) => extra)
+      let end = 0
+      const extraEnds = Uint32Array.from(extras, ({ length }) => {
+        end += length
+        return end
+      })
+      const stored = { records: join(records), extras: join(extras), extraEnds }
+      return deriveRows({ firstBlock: from, ids: Float64Array.from(ids), ...stored })
+    }
+  }
+}
+
+/** @throws {IndexDamagedError} a block has other records than its row says. */
+function checkCounts(ids: readonly number[], blocks: readonly FoundBlock[]): void {
+  const counts = new Map<number, number>()
+  for (const id of ids) {
+    const { blockNumber } = toPosition(id)
+    counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1)
+  }
+  for (const { number, transactions } of blocks) {
+    if ((counts.get(number) ?? 0) === transactions) continue
+    throw new IndexDamagedError({ part: 'record', block: number }, 'a record of it is missing')
+  }
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
