@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { AccessListEntry, ConfirmedTransaction, Hex, HoldingCandidate } from '../src/model/evm.ts'
 import type { PendingRecord } from '../src/record/record.ts'
 import { people, type TransactionPlan } from './buildChain.ts'
+import type { StoreLayout } from './store.contract.ts'
 
 const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 
@@ -136,3 +137,14 @@ export const arbitraryPlans: fc.Arbitrary<readonly (readonly TransactionPlan[])[
   .map(blocks =>
     blocks.map((block, number) => block.map((plan, index) => ({ ...plan, name: `tx ${number}/${index}` })))
   )
+
+/** From runs that are never merged to runs that always are, in pieces of any size, each with a filter or none. */
+export const arbitraryLayout: fc.Arbitrary<Partial<StoreLayout>> = fc.record({
+  maxRuns: fc.constantFrom(0, 2, 100),
+  mergeFactor: fc.integer({ min: 2, max: 4 }),
+  unmergedBlocks: fc.nat({ max: 3 }),
+  pieceRows: fc.constantFrom(3, 1_000),
+  pieceChunks: fc.constantFrom(2, 1_000),
+  maxFiltered: fc.constantFrom(0, 1_000),
+  resealTransactions: fc.integer({ min: 1, max: 5 })
+})

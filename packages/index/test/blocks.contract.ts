@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address, Hash, IndexedBlock } from '../src/model/evm.ts'
 import { StoreError } from '../src/platform/errors.ts'
-import { arbitraryPlans } from './arbitraries.ts'
+import { arbitraryLayout, arbitraryPlans } from './arbitraries.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { expectedHistory } from './expectedHistory.ts'
@@ -31,8 +31,8 @@ export function describeBlocks(open: OpenStore, share = 1): void {
 
   test('every party finds every field of its transactions, newest first, and nobody else does', async () => {
     await fc.assert(
-      fc.asyncProperty(arbitraryPlans, fc.integer({ min: 1, max: 6 }), async (plans, epochTransactions) => {
-        const { store, writer, reader } = await start({ epochTransactions })
+      fc.asyncProperty(arbitraryPlans, arbitraryLayout, async (plans, layout) => {
+        const { store, writer, reader } = await start(layout)
         const blocks = buildChain(plans, { firstNumber: 17 })
         await commitChain(writer, blocks)
         await withSnapshot(reader, async snapshot => {
@@ -50,7 +50,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
   })
 
   test('pages of any size add up to the whole history', async () => {
-    const { writer, reader } = await start({ epochTransactions: 7 })
+    const { writer, reader } = await start()
     const plans = Array.from({ length: 12 }, (_, block) =>
       Array.from({ length: block % 4 }, (_, i) => ({
         name: `${block}/${i}`,
@@ -69,7 +69,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
   })
 
   test('a page may start at a place that is not in this history, or beyond both ends', async () => {
-    const { writer, reader } = await start({ epochTransactions: 2 })
+    const { writer, reader } = await start()
     const blocks = buildChain(alicesBlocks(6), { firstNumber: 10 })
     await commitChain(writer, blocks)
     await withSnapshot(reader, async snapshot => {
@@ -94,7 +94,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
   })
 
   test('long histories come in chunks of bounded size, after a pause for other work each', async () => {
-    const { writer, reader } = await start({ epochTransactions: 300 })
+    const { writer, reader } = await start()
     const plans = Array.from({ length: 20 }, (_, block) =>
       Array.from({ length: 100 }, (_, i) => ({ name: `${block}/${i}`, parties: [alice] }))
     )
@@ -126,7 +126,6 @@ export function describeBlocks(open: OpenStore, share = 1): void {
   })
 
   test('the same blocks give the same store, however they are cut into batches', async () => {
-    const layout = { epochTransactions: 5 }
     const blocks = buildChain(
       Array.from({ length: 15 }, (_, b) =>
         alicesBlocks(b % 4)
@@ -134,10 +133,10 @@ export function describeBlocks(open: OpenStore, share = 1): void {
           .map(plan => ({ ...plan, name: `${b} ${plan.name}` }))
       )
     )
-    const whole = await start(layout)
+    const whole = await start()
     await commitChain(whole.writer, blocks)
     for (const size of [1, 2, 4, 7]) {
-      const cut = await start(layout)
+      const cut = await start()
       for (let i = 0; i < blocks.length; i += size) await commitChain(cut.writer, blocks.slice(i, i + size))
       expect(await cut.store.dump(), `batches of ${size}`).toBe(await whole.store.dump())
     }
@@ -259,7 +258,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
   })
 
   test('a snapshot does not see what is committed, rolled back or pending after it was opened', async () => {
-    const { writer, reader } = await start({ epochTransactions: 2 })
+    const { writer, reader } = await start()
     const blocks = buildChain(alicesBlocks(8))
     await commitChain(writer, blocks.slice(0, 4))
     const snapshot = await reader.openSnapshot()
@@ -285,7 +284,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
   })
 
   test('a history that is being streamed is not disturbed by commits and rollbacks', async () => {
-    const { writer, reader } = await start({ epochTransactions: 150 })
+    const { writer, reader } = await start()
     const plans = Array.from({ length: 10 }, (_, block) =>
       Array.from({ length: 100 }, (_, i) => ({ name: `${block}/${i}`, parties: [alice] }))
     )
@@ -304,7 +303,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
   })
 
   test('two hashes that begin alike are told apart', async () => {
-    const { writer, reader } = await start({ epochTransactions: 1 })
+    const { writer, reader } = await start()
     const [built] = buildChain([
       [
         { name: 'a', parties: [alice] },

@@ -21,17 +21,6 @@ export function positionOf({ blockNumber, index }: TransactionPosition): Transac
   return { blockNumber, index }
 }
 
-/** Each row of the address index that these blocks make. */
-export function* addressRows(
-  blocks: readonly IndexedBlock[]
-): Generator<{ readonly address: Address; readonly position: TransactionPosition }> {
-  for (const { transactions } of blocks) {
-    for (const { transaction, parties } of transactions) {
-      for (const address of parties) yield { address, position: positionOf(transaction) }
-    }
-  }
-}
-
 /** Everything that an audit finds missing, by address; who misses nothing is not in it. */
 export async function auditAll(reader: StoreReader): Promise<ReadonlyMap<Address, readonly MissingPart[]>> {
   const found = new Map<Address, readonly MissingPart[]>()

@@ -190,7 +190,7 @@ export function describeChanges(open: OpenStore, share = 1): void {
     await commitChain(writer, blocks.slice(1))
     const changes = await during(reader, async () => {
       await writer.prependBlocks(packBlocks(blocks.slice(0, 1).map(encodeBlock)))
-      await writer.replaceBlock(packBlocks(blocks.slice(1, 2).map(encodeBlock)), { part: 'record', block: 1 })
+      await writer.replaceBlock(packBlocks(blocks.slice(1, 2).map(encodeBlock)))
       await writer.report({ phase: 'following', poolCovered: true })
       await writer.markSettled()
       await writer.markBackfilled()

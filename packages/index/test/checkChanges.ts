@@ -4,6 +4,7 @@ import type { Address, IndexedBlock } from '../src/model/evm.ts'
 import type { AccountChange, ChangeBounds, ChangePosition } from '../src/port/changes.ts'
 import type { StoreWriter } from '../src/port/writer.ts'
 import { ChangeFilter } from '../src/record/ChangeFilter.ts'
+import { arbitraryLayout } from './arbitraries.ts'
 import { buildChain, type PresentTransaction, people, poolTransaction } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { FoldedHistories, readChanges, readShown } from './foldChanges.ts'
@@ -78,63 +79,59 @@ export async function checkChanges(
   numRuns: number
 ): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(arbitraryStep, { maxLength: 25 }),
-      fc.constantFrom(1, 100),
-      async (steps, minUndoBlocks) => {
-        const { store, reader, ...opened } = await start({ minUndoBlocks, maxUndoBlocks: 100 })
-        let { writer } = opened
-        let chain: IndexedBlock[] = []
-        const fold = new FoldedHistories()
-        const all: AccountChange[] = []
-        const seen: Seen[] = []
-        let { newest } = await withSnapshot(reader, snapshot => snapshot.changeBounds())
-        for (const [number, step] of steps.entries()) {
-          if (step.kind === 'restart') {
-            await writer.close()
-            writer = await store.openWriter()
-          } else chain = await carryOut(writer, step, chain, number)
-          await withSnapshot(reader, async snapshot => {
-            const found = await readChanges(snapshot, newest)
-            for (const change of found) fold.take(change)
-            all.push(...found)
-            for (const [at, { position }] of found.entries()) {
-              seen.push({ position, count: all.length - found.length + at + 1 })
-            }
-            newest = (await snapshot.changeBounds()).newest
-            seen.push({ position: newest, count: all.length })
-            if (!(await snapshot.marks()).settled) return
-            for (const address of everyone) {
-              expect(fold.of(address), `step ${number}`).toEqual(await readShown(snapshot, address))
-            }
-          })
-        }
+    fc.asyncProperty(fc.array(arbitraryStep, { maxLength: 25 }), arbitraryLayout, async (steps, layout) => {
+      const { store, reader, ...opened } = await start(layout)
+      let { writer } = opened
+      let chain: IndexedBlock[] = []
+      const fold = new FoldedHistories()
+      const all: AccountChange[] = []
+      const seen: Seen[] = []
+      let { newest } = await withSnapshot(reader, snapshot => snapshot.changeBounds())
+      for (const [number, step] of steps.entries()) {
+        if (step.kind === 'restart') {
+          await writer.close()
+          writer = await store.openWriter()
+        } else chain = await carryOut(writer, step, chain, number)
         await withSnapshot(reader, async snapshot => {
-          const bounds: ChangeBounds = await snapshot.changeBounds()
-          expect(bounds.oldest.entry).toBe(0)
-          for (const { position, count } of seen) {
-            expect(await readChanges(snapshot, position)).toEqual(all.slice(count))
+          const found = await readChanges(snapshot, newest)
+          for (const change of found) fold.take(change)
+          all.push(...found)
+          for (const [at, { position }] of found.entries()) {
+            seen.push({ position, count: all.length - found.length + at + 1 })
           }
-          // A filter that learns here and there, as replays come.
-          const filter = new ChangeFilter()
-          for (const { position, count } of seen.toReversed()) {
-            const address = everyone[count % everyone.length] ?? receiver
-            const own = all.slice(count).filter(({ parties }) => parties.includes(address))
-            const replayed = await readChanges(snapshot, position, { watched: new Set([address]), filter })
-            expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
-          }
+          newest = (await snapshot.changeBounds()).newest
+          seen.push({ position: newest, count: all.length })
+          if (!(await snapshot.marks()).settled) return
           for (const address of everyone) {
-            const own = all.filter(({ parties }) => parties.includes(address))
-            for (const options of [{}, { filter }]) {
-              const watched = new Set([address])
-              const replayed = await readChanges(snapshot, bounds.oldest, { ...options, watched })
-              expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
-            }
+            expect(fold.of(address), `step ${number}`).toEqual(await readShown(snapshot, address))
           }
         })
-        await store.dispose()
       }
-    ),
+      await withSnapshot(reader, async snapshot => {
+        const bounds: ChangeBounds = await snapshot.changeBounds()
+        expect(bounds.oldest.entry).toBe(0)
+        for (const { position, count } of seen) {
+          expect(await readChanges(snapshot, position)).toEqual(all.slice(count))
+        }
+        // A filter that learns here and there, as replays come.
+        const filter = new ChangeFilter()
+        for (const { position, count } of seen.toReversed()) {
+          const address = everyone[count % everyone.length] ?? receiver
+          const own = all.slice(count).filter(({ parties }) => parties.includes(address))
+          const replayed = await readChanges(snapshot, position, { watched: new Set([address]), filter })
+          expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
+        }
+        for (const address of everyone) {
+          const own = all.filter(({ parties }) => parties.includes(address))
+          for (const options of [{}, { filter }]) {
+            const watched = new Set([address])
+            const replayed = await readChanges(snapshot, bounds.oldest, { ...options, watched })
+            expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
+          }
+        }
+      })
+      await store.dispose()
+    }),
     { numRuns, seed }
   )
 }

@@ -3,26 +3,18 @@ import { StoreError } from '../src/platform/errors.ts'
 import { chainSchema } from '../src/postgres/schema.ts'
 import { type DumpLines, type DumpSection, dumpSections, type StoreDump, toDump } from './dumpStore.ts'
 
-/** Each row as one text, in the order and the form of `dumpStore`; partitions do not show. */
-const selects: Readonly<Record<Exclude<DumpSection, 'epoch'>, string>> = {
+/** Each row as one text, in the order and the form of `dumpStore`. */
+const selects: Readonly<Record<DumpSection, string>> = {
   meta: `SELECT coalesce(indexed_from::text, 'null') AS line FROM meta`,
   block: `SELECT concat_ws(' ', number, 'x' || encode(hash, 'hex'), 'x' || encode(parent_hash, 'hex'),
             timestamp_seconds, tx_count) AS line FROM block ORDER BY number`,
   tx: `SELECT concat_ws(' ', id, 'x' || encode(rec, 'hex')) AS line FROM tx ORDER BY id`,
-  address_tx: `SELECT concat_ws(' ', 'x' || encode(address, 'hex'), tx_id) AS line FROM address_tx
-               ORDER BY address, tx_id`,
-  tx_hash: `SELECT concat_ws(' ', 'x' || lpad(to_hex(key), 16, '0'), tx_id) AS line FROM tx_hash
-            ORDER BY lpad(to_hex(key), 16, '0') COLLATE "C", tx_id`,
-  account_event: `SELECT concat_ws(' ', 'x' || encode(address, 'hex'), block, 'x' || encode(rec, 'hex')) AS line
-                  FROM account_event ORDER BY address, block`,
-  holding: `SELECT concat_ws(' ', 'x' || encode(owner, 'hex'), 'x' || encode(contract, 'hex'),
-              'x' || encode(token_id, 'hex'), standard) AS line FROM holding
-            ORDER BY owner, contract, token_id, standard`
+  extra: `SELECT concat_ws(' ', number, 'x' || encode(rec, 'hex')) AS line FROM block_extra ORDER BY number`
 }
 
 /**
  * Dumps the PostgreSQL index of one chain, from one snapshot, also next to an open writer. The text is that of
- * `dumpStore` without the section `epoch`, so that indexes of both engines can be compared.
+ * `dumpStore`, so that indexes of both engines can be compared.
  * @param options.omit - sections to leave out.
  * @throws {StoreError} there is no such schema.
  */
@@ -43,7 +35,7 @@ export async function dumpPostgresStore(
     await client.query(`SET LOCAL search_path TO ${schema}`)
     const lines: DumpLines = {}
     for (const name of dumpSections) {
-      if (name === 'epoch' || omit.includes(name)) continue
+      if (omit.includes(name)) continue
       const { rows } = await client.query<{ line: string }>(selects[name])
       lines[name] = rows.map(({ line }) => line)
     }

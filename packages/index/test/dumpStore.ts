@@ -15,47 +15,21 @@ export interface StoreDump {
   readonly counts: Readonly<Record<DumpSection, number>>
 }
 
-/**
- * In the order of the dump. `holding` holds each candidate once, whatever epochs say; it may exceed what the blocks
- * say after a reorg, since candidates are never deleted. `epoch` says how SQLite lays the rows out; other engines have none.
- */
-export const dumpSections = [
-  'meta',
-  'block',
-  'epoch',
-  'tx',
-  'address_tx',
-  'tx_hash',
-  'account_event',
-  'holding'
-] as const
+/** In the order of the dump. All runs follow from these. */
+export const dumpSections = ['meta', 'block', 'tx', 'extra'] as const
 export type DumpSection = (typeof dumpSections)[number]
 
-/** With the epoch of each row. */
-const laidOut: Readonly<Record<DumpSection, string>> = {
+const selects: Readonly<Record<DumpSection, string>> = {
   meta: 'SELECT indexed_from FROM meta',
   block: 'SELECT number, hash, parent_hash, timestamp_seconds, tx_count FROM block ORDER BY number',
-  epoch: 'SELECT * FROM epoch ORDER BY id',
   tx: 'SELECT id, rec FROM tx ORDER BY id',
-  address_tx: 'SELECT epoch, address, tx_id FROM address_tx ORDER BY epoch, address, tx_id',
-  tx_hash: 'SELECT epoch, key, tx_id FROM tx_hash ORDER BY epoch, key, tx_id',
-  account_event: 'SELECT address, block, rec FROM account_event ORDER BY address, block',
-  holding: `SELECT DISTINCT owner, contract, token_id, standard FROM holding WHERE epoch IN (SELECT id FROM holding_epoch)
-            ORDER BY owner, contract, token_id, standard`
-}
-/** A row that two epochs show is there twice; what a merge of epochs is still copying or removing is not there. */
-const whateverTheLayout: Readonly<Record<DumpSection, string>> = {
-  ...laidOut,
-  address_tx:
-    'SELECT address, tx_id FROM address_tx WHERE epoch IN (SELECT id FROM epoch) ORDER BY address, tx_id',
-  tx_hash: 'SELECT key, tx_id FROM tx_hash WHERE epoch IN (SELECT id FROM epoch) ORDER BY key, tx_id'
+  extra: 'SELECT number, rec FROM block_extra ORDER BY number'
 }
 
 /**
  * Dumps the SQLite index of one chain, also next to an open writer. Left out on purpose: what depends on when things
- * happened (pool, first-seen times, remembered reorgs, undo data, backfilled and degraded marks, since when blocks are traced and rows counted).
- * @param options.omit - sections to leave out. Without `epoch`, no row says in which epoch it is; the text is that of
- *   `dumpPostgresStore` then.
+ * happened (pool, first-seen times, remembered reorgs, marks, coverage, and how blocks are laid out in runs).
+ * @param options.omit - sections to leave out.
  * @throws {StoreError} there is no such file, or no driver.
  */
 export function dumpStore(
@@ -68,7 +42,6 @@ export function dumpStore(
   if (!existsSync(path)) throw new StoreError(`there is no index of chain ${chainId} to dump`, { chainId })
   const connection = driver.open(path, { busyTimeoutMs: 5000 })
   try {
-    const selects = omit.includes('epoch') ? whateverTheLayout : laidOut
     const lines: DumpLines = {}
     connection.exec('BEGIN')
     for (const name of dumpSections) {

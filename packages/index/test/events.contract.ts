@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AccountEvents, IndexedBlock } from '../src/model/evm.ts'
-import { arbitraryPlans } from './arbitraries.ts'
+import { arbitraryLayout, arbitraryPlans } from './arbitraries.ts'
 import { buildChain, people } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { expectedEvents } from './expectedHistory.ts'
@@ -28,10 +28,6 @@ export function describeEvents(open: OpenStore, share = 1): void {
   test('each account finds its events as they were, by block ascending, through reorgs of any depth', async () => {
     const arbitraryReorgs = fc.array(fc.record({ depth: fc.nat({ max: 12 }), plans: arbitraryPlans }), {
       maxLength: 3
-    })
-    const arbitraryLayout = fc.record({
-      minUndoBlocks: fc.integer({ min: 0, max: 3 }),
-      maxUndoBlocks: fc.constantFrom(3, 100)
     })
     await fc.assert(
       fc.asyncProperty(arbitraryPlans, arbitraryReorgs, arbitraryLayout, async (plans, reorgs, layout) => {

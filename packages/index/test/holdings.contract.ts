@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address, HoldingCandidate } from '../src/model/evm.ts'
 import { StoreError } from '../src/platform/errors.ts'
-import { arbitraryPlans } from './arbitraries.ts'
+import { arbitraryLayout, arbitraryPlans } from './arbitraries.ts'
 import { buildChain, people } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { gather, readCandidates, withSnapshot } from './readAll.ts'
@@ -20,13 +20,14 @@ const maxTokenId = 2n ** 256n - 1n
 export function describeHoldings(open: OpenStore, share = 1): void {
   const { start } = useStores(open)
 
-  test('each candidate comes once, whatever epochs and transactions repeat it', async () => {
+  test('each candidate comes once, whatever blocks and transactions repeat it', async () => {
     await fc.assert(
-      fc.asyncProperty(arbitraryPlans, fc.integer({ min: 1, max: 4 }), async (plans, epochTransactions) => {
-        const { store, writer, reader } = await start({ epochTransactions })
+      fc.asyncProperty(arbitraryPlans, arbitraryLayout, async (plans, layout) => {
+        const { store, writer, reader } = await start(layout)
         // The same transfers again under other names, so that every candidate repeats.
         const again = plans.map(block => block.map(plan => ({ ...plan, name: `${plan.name} again` })))
-        await commitChain(writer, buildChain([...plans, ...again]))
+        const blocks = buildChain([...plans, ...again])
+        for (const block of blocks) await commitChain(writer, [block])
         const all = plans.flat().flatMap(({ candidates = [] }) => candidates)
         for (const owner of people) {
           const expected = new Set(all.filter(candidate => candidate.owner === owner).map(text))
@@ -35,9 +36,7 @@ export function describeHoldings(open: OpenStore, share = 1): void {
           expect(new Set(found.map(text))).toEqual(expected)
           for (const [i, candidate] of found.slice(1).entries()) {
             const previous = found[i] ?? candidate
-            const sameContract = previous.contract === candidate.contract
-            if (!sameContract) expect(previous.contract < candidate.contract).toBe(true)
-            else expect(compareIds(previous, candidate)).toBeLessThanOrEqual(0)
+            expect(compareCandidates(previous, candidate)).toBeLessThan(0)
           }
         }
         await store.dispose()
@@ -46,31 +45,31 @@ export function describeHoldings(open: OpenStore, share = 1): void {
     )
   })
 
-  test('they are ordered by contract, then by token id as a number, over all epochs', async () => {
-    const { writer, reader } = await start({ epochTransactions: 1 })
+  test('they are ordered by contract, standard, then token id as a number, over all runs', async () => {
+    const { writer, reader } = await start()
     const ids = [2n ** 256n - 1n, 0n, 256n, 1n, 255n, 65_536n]
     const candidates: readonly HoldingCandidate[] = [
       ...ids.map(tokenId => ({ owner: alice, contract: high, standard: 'erc721', tokenId }) as const),
       { owner: alice, contract: low, standard: 'erc20' },
       { owner: alice, contract: low, standard: 'erc1155', tokenId: 7n },
+      { owner: alice, contract: low, standard: 'erc721', tokenId: 8n },
       { owner: bob, contract: low, standard: 'erc20' }
     ]
-    await commitChain(
-      writer,
-      buildChain(
-        candidates.map((candidate, i) => [{ name: `${i}`, parties: [alice], candidates: [candidate] }])
-      )
-    )
+    const plans = candidates.map((candidate, i) => [
+      { name: `${i}`, parties: [alice], candidates: [candidate] }
+    ])
+    for (const block of buildChain(plans)) await commitChain(writer, [block])
     const sorted = [0n, 1n, 255n, 256n, 65_536n, maxTokenId]
     expect(await readCandidates(reader, alice)).toStrictEqual([
       { owner: alice, contract: low, standard: 'erc20' },
+      { owner: alice, contract: low, standard: 'erc721', tokenId: 8n },
       { owner: alice, contract: low, standard: 'erc1155', tokenId: 7n },
       ...sorted.map(tokenId => ({ owner: alice, contract: high, standard: 'erc721', tokenId }))
     ])
   })
 
   test('a range is read back exactly, behind the single id it begins with', async () => {
-    const { writer, reader } = await start({ epochTransactions: 1 })
+    const { writer, reader } = await start()
     const id = (tokenId: bigint) => ({ owner: alice, contract: low, standard: 'erc721' as const, tokenId })
     const range = (tokenId: bigint, lastTokenId: bigint) => ({ ...id(tokenId), lastTokenId })
     const sorted: readonly HoldingCandidate[] = [
@@ -78,27 +77,23 @@ export function describeHoldings(open: OpenStore, share = 1): void {
       range(0n, 1n),
       range(0n, maxTokenId),
       id(1n),
-      { ...id(1n), standard: 'erc1155' },
       range(1n, 255n),
       range(1n, 256n),
       range(255n, 256n),
       range(256n, 2n ** 128n),
       range(maxTokenId - 1n, maxTokenId),
-      id(maxTokenId)
+      id(maxTokenId),
+      { ...id(1n), standard: 'erc1155' }
     ]
-    await commitChain(
-      writer,
-      buildChain(
-        sorted
-          .toReversed()
-          .map((candidate, i) => [{ name: `${i}`, parties: [alice], candidates: [candidate] }])
-      )
-    )
+    const plans = sorted
+      .toReversed()
+      .map((candidate, i) => [{ name: `${i}`, parties: [alice], candidates: [candidate] }])
+    for (const block of buildChain(plans)) await commitChain(writer, [block])
     expect(await readCandidates(reader, alice)).toStrictEqual(sorted)
   })
 
-  test('ranges of several epochs come each once, a rollback leaves them', async () => {
-    const { writer, reader } = await start({ epochTransactions: 1 })
+  test('ranges of several blocks come each once, and go with the last block that has them', async () => {
+    const { writer, reader } = await start()
     const all = {
       owner: alice,
       contract: low,
@@ -113,14 +108,17 @@ export function describeHoldings(open: OpenStore, share = 1): void {
         { name: `${i}`, parties: [alice], candidates: [part, all, part] }
       ])
     ])
-    await commitChain(writer, blocks)
+    await commitChain(writer, blocks.slice(0, 3))
+    await commitChain(writer, blocks.slice(3))
     expect(await readCandidates(reader, alice)).toStrictEqual([all, part])
-    await writer.rollbackTo(blocks[0]?.ref ?? { number: -1, hash: '0x' })
+    await writer.rollbackTo(blocks[1]!.ref)
     expect(await readCandidates(reader, alice)).toStrictEqual([all, part])
+    await writer.rollbackTo(blocks[0]!.ref)
+    expect(await readCandidates(reader, alice)).toStrictEqual([])
   })
 
   test('many candidates come in several chunks, none twice and none missing', async () => {
-    const { writer, reader } = await start({ epochTransactions: 3 })
+    const { writer, reader } = await start()
     const plans = Array.from({ length: 10 }, (_, block) => [
       {
         name: `${block}`,
@@ -146,18 +144,24 @@ export function describeHoldings(open: OpenStore, share = 1): void {
     })
   })
 
-  test('a rollback leaves them: they are hints', async () => {
-    const { writer, reader } = await start({ epochTransactions: 1 })
-    const candidate: HoldingCandidate = { owner: alice, contract: low, standard: 'erc721', tokenId: 9n }
+  test('a rollback takes those that only removed blocks have', async () => {
+    const { writer, reader } = await start()
+    const token = (tokenId: bigint) => ({ owner: alice, contract: low, standard: 'erc721', tokenId }) as const
     const blocks = buildChain([
-      [{ name: 'a', parties: [bob] }],
-      [{ name: 'b', parties: [alice], candidates: [candidate] }]
+      [{ name: 'a', parties: [alice], candidates: [token(9n)] }],
+      [{ name: 'b', parties: [alice], candidates: [token(9n), token(10n)] }]
     ])
     await commitChain(writer, blocks)
-    await writer.rollbackTo(blocks[0]?.ref ?? { number: -1, hash: '0x' })
-    expect(await readCandidates(reader, alice)).toEqual([candidate])
+    await writer.rollbackTo(blocks[0]!.ref)
+    expect(await readCandidates(reader, alice)).toEqual([token(9n)])
+    const parent = blocks[0]!.ref
+    await commitChain(
+      writer,
+      buildChain([[{ name: 'c', parties: [alice], candidates: [token(11n)] }]], { parent, fork: 'b' })
+    )
+    expect(await readCandidates(reader, alice)).toEqual([token(9n), token(11n)])
     await writer.rollbackAll()
-    expect(await readCandidates(reader, alice)).toEqual([candidate])
+    expect(await readCandidates(reader, alice)).toEqual([])
   })
 
   test('a snapshot does not see candidates of later blocks', async () => {
@@ -190,10 +194,19 @@ export function describeHoldings(open: OpenStore, share = 1): void {
   })
 }
 
-/** By first id, then by last; an id alone comes before the ranges that begin with it. */
-function compareIds(a: HoldingCandidate, b: HoldingCandidate): number {
-  const [first, second] = [a.tokenId ?? -1n, b.tokenId ?? -1n]
-  if (first !== second) return first < second ? -1 : 1
-  const [lastA, lastB] = [a.lastTokenId ?? -1n, b.lastTokenId ?? -1n]
-  return lastA < lastB ? -1 : lastA > lastB ? 1 : 0
+/** By contract, standard, first id, then last; an id alone comes before the ranges that begin with it. */
+function compareCandidates(a: HoldingCandidate, b: HoldingCandidate): number {
+  const keyOf = ({ contract, standard, tokenId = -1n, lastTokenId = -1n }: HoldingCandidate) =>
+    [
+      BigInt(contract),
+      BigInt(['erc20', 'erc721', 'erc1155'].indexOf(standard)),
+      tokenId,
+      lastTokenId
+    ] as const
+  const [first, second] = [keyOf(a), keyOf(b)]
+  for (const [i, each] of first.entries()) {
+    const other = second[i] ?? 0n
+    if (each !== other) return each < other ? -1 : 1
+  }
+  return 0
 }

@@ -1,23 +1,22 @@
-export { DirectoryWriter } from '../src/postgres/directory.ts'
 export { connect as connectPostgres } from '../src/postgres/driver.ts'
+export { indexTables as postgresIndexTables } from '../src/postgres/indexTables.ts'
 export { openPostgresWriter } from '../src/postgres/openWriter.ts'
-export { chainSchema, indexTables as postgresIndexTables } from '../src/postgres/schema.ts'
+export { chainSchema } from '../src/postgres/schema.ts'
 export { encodeBlocks } from '../src/record/changeEntries.ts'
 export type { DetailedTransaction } from '../src/record/details.ts'
+export { partCount } from '../src/record/keyParts.ts'
 export { decodePending, encodePending } from '../src/record/record.ts'
-export { compareChecksums, partCount, RowChecksums } from '../src/record/rowChecksums.ts'
-export { formatOf } from '../src/shared/format.ts'
-export { emptySnapshot } from '../src/shared/IndexSnapshot.ts'
 export {
   type SqliteConnection,
   type SqliteDriver,
   type SqliteStatement,
   toStoreError as toSqliteError
 } from '../src/sqlite/driver.ts'
+export { indexTables as sqliteIndexTables } from '../src/sqlite/indexTables.ts'
 export { openSqliteReader } from '../src/sqlite/openReader.ts'
 export { openSqliteWriter, type SqliteWriterOptions } from '../src/sqlite/openWriter.ts'
-export { indexTables as sqliteIndexTables } from '../src/sqlite/schema.ts'
-export type { Layout } from '../src/sqlite/writer.ts'
+export { formatOf } from '../src/store/format.ts'
+export { emptySnapshot } from '../src/store/IndexSnapshot.ts'
 export { arbitraryAddress, arbitraryConfirmed, arbitraryUint256 } from './arbitraries.ts'
 export {
   buildChain,
@@ -29,7 +28,7 @@ export {
 } from './buildChain.ts'
 export { commitChain } from './commitChain.ts'
 export { dumpPostgresStore } from './dumpPostgresStore.ts'
-export { type DumpSection, dumpSections, dumpStore, type StoreDump } from './dumpStore.ts'
+export { dumpStore, type StoreDump } from './dumpStore.ts'
 export { encodeConfirmed } from './encodeConfirmed.ts'
 export { expectedEvents, expectedHistory } from './expectedHistory.ts'
 export { FoldedHistories, readChanges, readShown, type ShownTransaction } from './foldChanges.ts'

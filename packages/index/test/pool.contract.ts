@@ -149,7 +149,7 @@ export function describePool(open: OpenStore, share = 1): void {
   })
 
   test('a look that still shows what the index has confirmed does not make it pending', async () => {
-    const { writer, reader } = await start({ epochTransactions: 1 })
+    const { writer, reader } = await start()
     await commitChain(writer, blocks(0, 3))
     await writer.updatePool(look([poolTransaction('a', [alice, bob])], 100, 1))
     expect(await hashes(reader, alice)).toEqual([])

@@ -3,25 +3,18 @@ import { expect, test } from 'vitest'
 import type { Address, IndexedBlock } from '../src/model/evm.ts'
 import { StoreError } from '../src/platform/errors.ts'
 import type { StoreWriter } from '../src/port/writer.ts'
-import { arbitraryPlans } from './arbitraries.ts'
+import { arbitraryLayout, arbitraryPlans } from './arbitraries.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { expectedHistory } from './expectedHistory.ts'
 import { readHistory, withSnapshot } from './readAll.ts'
-import type { OpenStore, StoreLayout } from './store.contract.ts'
+import type { OpenStore } from './store.contract.ts'
 import { useStores } from './useStore.ts'
 
 const [alice = '0x', bob = '0x']: readonly Address[] = people
 
 const oneEach = (names: readonly string[]): readonly (readonly TransactionPlan[])[] =>
   names.map(name => [{ name, parties: [alice, bob] }])
-
-/** From "undo data for everything" to "undo data for next to nothing". */
-const arbitraryLayout: fc.Arbitrary<Partial<StoreLayout>> = fc.record({
-  epochTransactions: fc.integer({ min: 1, max: 8 }),
-  minUndoBlocks: fc.integer({ min: 0, max: 3 }),
-  maxUndoBlocks: fc.constantFrom(3, 5, 100)
-})
 
 async function commitInBatches(
   writer: StoreWriter,
@@ -38,7 +31,7 @@ async function commitInBatches(
 export function describeReorgs(open: OpenStore, share = 1): void {
   const { start } = useStores(open)
 
-  test('rolling back k blocks leaves exactly the store that never had them, with undo data or without', async () => {
+  test('rolling back k blocks leaves exactly the store that never had them', async () => {
     await fc.assert(
       fc.asyncProperty(
         arbitraryPlans,
@@ -204,7 +197,7 @@ export function describeReorgs(open: OpenStore, share = 1): void {
   })
 
   test('rolling back everything leaves an empty index that may start anywhere', async () => {
-    const { store, writer, reader } = await start({ epochTransactions: 2 })
+    const { store, writer, reader } = await start()
     const empty = await store.dump()
     await commitChain(writer, buildChain(oneEach(['a', 'b', 'c', 'd', 'e'])), { finalized: 2 })
     await writer.markBackfilled()

@@ -1,0 +1,352 @@
+import { expect, test } from 'vitest'
+import type { IndexedBlock } from '../src/model/evm.ts'
+import { type Damage, IndexDamagedError } from '../src/platform/errors.ts'
+import type { StoreWriter } from '../src/port/writer.ts'
+import { encodeBlock } from '../src/record/encodeBlock.ts'
+import { packBlocks } from '../src/record/packBlocks.ts'
+import type { Chunk } from '../src/runs/chunk.ts'
+import { sectionList } from '../src/runs/sections.ts'
+import type { Row } from '../src/runs/Transaction.ts'
+import { walkIndex } from '../src/walkIndex.ts'
+import { buildChain, people } from './buildChain.ts'
+import { commitChain } from './commitChain.ts'
+import { createNumbers } from './createNumbers.ts'
+import { type Answers, readAnswers, refusedOf } from './readAnswers.ts'
+import type { DamageableStore, OpenStore, StoreLayout } from './store.contract.ts'
+import { useStores } from './useStore.ts'
+
+const seed = Number(process.env.CHAIN_DATA_SEED ?? 1)
+
+/** Everyone has a part in many transactions, and many tokens: sections have several chunks. */
+const blocks = buildChain(
+  Array.from({ length: 20 }, (_, block) =>
+    Array.from({ length: 6 }, (_, i) => {
+      const parties = [0, 1, 3].map(step => people[(block + 2 * i + step) % people.length] ?? '0x')
+      const [owner = '0x', contract = '0x'] = parties
+      return {
+        name: `${block}/${i}`,
+        parties,
+        candidates: [
+          { owner, contract, standard: 'erc20' as const },
+          { owner, contract, standard: 'erc721' as const, tokenId: BigInt(block * 1_000 + i) }
+        ]
+      }
+    })
+  )
+)
+
+/** One run has ten blocks, one has two, and the others have one each. */
+const batches = [blocks.slice(0, 10), blocks.slice(10, 12), ...blocks.slice(12).map(block => [block])]
+
+/** Tables of rows by their keys, each with a column of bytes that are checked. */
+const tables = [
+  { table: 'tx', key: 'id', column: 'rec', part: 'record' },
+  { table: 'block', key: 'number', column: 'hash', part: 'block' },
+  { table: 'block_extra', key: 'number', column: 'rec', part: 'event' },
+  { table: 'run', key: 'number', column: 'rec', part: 'manifest' }
+] as const
+type Table = (typeof tables)[number]
+
+interface KeyedRow {
+  readonly key: number
+  readonly bytes: Uint8Array
+}
+
+async function rowsOf(store: DamageableStore, { table, key, column }: Table): Promise<readonly KeyedRow[]> {
+  const rows = await store.run(`SELECT ${key} AS key, ${column} AS bytes FROM ${table} ORDER BY ${key}`)
+  return rows.map(({ key: value, bytes }) => ({ key: Number(value), bytes: bytes as Uint8Array }))
+}
+
+async function setBytes(store: DamageableStore, { table, key, column }: Table, row: KeyedRow): Promise<void> {
+  await store.run(`UPDATE ${table} SET ${column} = ? WHERE ${key} = ?`, [row.bytes, row.key])
+}
+
+async function numbersIn(store: DamageableStore, table: 'run' | 'dropped_run'): Promise<readonly number[]> {
+  const rows = await store.run(`SELECT number FROM ${table} ORDER BY number`)
+  return rows.map(({ number }: Row) => Number(number))
+}
+
+/** Chunks of the runs of the manifest. */
+async function liveChunks(store: DamageableStore): Promise<readonly Chunk[]> {
+  const runs = await numbersIn(store, 'run')
+  return (await store.chunks()).filter(({ run }) => runs.includes(run))
+}
+
+/** Asks through a reader that knows nothing of before. */
+async function ask(store: DamageableStore): Promise<Answers> {
+  const reader = await store.openReader()
+  const answers = await readAnswers(reader, blocks)
+  await reader.close()
+  return answers
+}
+
+/** Checks the whole store. @returns each damage once. */
+async function findDamage(store: DamageableStore): Promise<readonly Damage[]> {
+  const reader = await store.openReader()
+  const found = new Map<string, Damage>()
+  for await (const { damage } of walkIndex(reader))
+    for (const each of damage) found.set(JSON.stringify(each), each)
+  await reader.close()
+  return [...found.values()]
+}
+
+/** Heals as an indexer does: blocks from the node, everything else by the writer. */
+async function heal(store: DamageableStore, writer: StoreWriter): Promise<void> {
+  const repair = async (damage: Damage): Promise<void> => {
+    if (damage.block !== undefined) {
+      const block = blocks[damage.block] as IndexedBlock
+      expect(await writer.replaceBlock(packBlocks([encodeBlock(block)]))).toBe('replaced')
+      return
+    }
+    try {
+      await writer.repair(damage)
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      await repair(error.damage)
+      await repair(damage)
+    }
+  }
+  for (let damage = await findDamage(store); damage.length > 0; damage = await findDamage(store)) {
+    for (const each of damage) await repair(each)
+  }
+}
+
+function expectTrue(found: Answers, truth: Answers, name: string): void {
+  for (const [question, answer] of found) {
+    if (typeof answer === 'string') expect(answer, `${question} after ${name}`).toBe(truth.get(question))
+  }
+}
+
+function flipped(bytes: Uint8Array, next: (below: number) => number): Uint8Array {
+  const changed = Uint8Array.from(bytes)
+  const at = next(changed.length)
+  changed[at] = (changed[at] ?? 0) ^ (1 << next(8))
+  return changed
+}
+
+function pick<T>(list: readonly T[], next: (below: number) => number): T {
+  const picked = list[next(list.length)]
+  if (picked === undefined) throw new Error('there is nothing to pick from')
+  return picked
+}
+
+/** Damage of all kinds: met by the reads that need what is damaged, and healed. */
+export function describeDamage(open: OpenStore<DamageableStore>, share = 1): void {
+  const { start } = useStores(open)
+
+  /** A store of all blocks, with its answers. */
+  const startWhole = async (layout: Partial<StoreLayout> = { maxRuns: 100, resealTransactions: 40 }) => {
+    const { store, writer } = await start(layout)
+    for (const batch of batches) await commitChain(writer, batch)
+    const truth = await ask(store)
+    expect(refusedOf(truth)).toEqual([])
+    return { store, writer, truth, dump: await store.dump() }
+  }
+
+  test(`whatever bit of a row or a chunk is flipped, every answer is true or refused (CHAIN_DATA_SEED=${seed})`, async () => {
+    const { store, truth } = await startWhole()
+    const next = createNumbers(seed)
+    const chunks = await liveChunks(store)
+    const noticed = new Set<string>()
+    for (let flip = 0; flip < Math.max(50, 200 * share); flip++) {
+      const table = tables[next(tables.length + 4)]
+      let name = table?.table ?? ''
+      let putBack: () => Promise<void>
+      if (table === undefined) {
+        const chunk = pick(chunks, next)
+        const isBound = chunk.lower.length > 0 && next(8) === 0
+        name = `${sectionList[chunk.section]?.name}${isBound ? ' bound' : ''}`
+        await store.putChunk(
+          isBound
+            ? { ...chunk, lower: flipped(chunk.lower, next) }
+            : { ...chunk, bytes: flipped(chunk.bytes, next) }
+        )
+        putBack = () => store.putChunk(chunk)
+      } else {
+        const row = pick(await rowsOf(store, table), next)
+        await setBytes(store, table, { ...row, bytes: flipped(row.bytes, next) })
+        putBack = () => setBytes(store, table, row)
+      }
+      const found = await ask(store)
+      expectTrue(found, truth, `flip ${flip} in ${name}`)
+      if (refusedOf(found).length > 0) noticed.add(name)
+      expect(await findDamage(store), `flip ${flip} in ${name}`).not.toEqual([])
+      await putBack()
+    }
+    expect([...noticed]).toEqual(expect.arrayContaining(['tx', 'block', 'run', 'address']))
+    expect(await ask(store)).toEqual(truth)
+    expect(await findDamage(store)).toEqual([])
+  })
+
+  test('a chunk that is lost, altered, swapped, or left of an earlier run is met, and its run is written again', async () => {
+    const { store, writer, truth, dump } = await startWhole()
+    const earlier = await liveChunks(store)
+    for (const run of await numbersIn(store, 'run')) await writer.repair({ part: 'chunk', run })
+    const runs = await numbersIn(store, 'run')
+    expect(earlier.filter(({ run }) => runs.includes(run))).toEqual([])
+    const other = (chunk: Chunk, chunks: readonly Chunk[]) =>
+      chunks.find(
+        ({ run, section, number }) =>
+          section === chunk.section && (run !== chunk.run || number !== chunk.number)
+      )?.bytes ?? new Uint8Array(9)
+    const ways: Record<string, (chunk: Chunk) => Promise<void>> = {
+      lost: chunk => store.loseChunk(chunk),
+      cut: chunk => store.putChunk({ ...chunk, bytes: chunk.bytes.subarray(0, -5) }),
+      emptied: chunk => store.putChunk({ ...chunk, bytes: new Uint8Array(0) }),
+      swapped: async chunk => store.putChunk({ ...chunk, bytes: other(chunk, await liveChunks(store)) }),
+      stale: async chunk => store.putChunk({ ...chunk, bytes: other(chunk, earlier) })
+    }
+    const next = createNumbers(seed)
+    for (const [way, damage] of Object.entries(ways)) {
+      for (const section of sectionList) {
+        const chunk = pick(
+          (await liveChunks(store)).filter(each => each.section === section.number),
+          next
+        )
+        const name = `${way} chunk ${chunk.number} of ${section.name} of run ${chunk.run}`
+        await damage(chunk)
+        const found = await ask(store)
+        expectTrue(found, truth, name)
+        expect(refusedOf(found).length, name).toBeGreaterThan(0)
+        const named = { part: 'chunk', run: chunk.run, section: section.number }
+        expect(await findDamage(store), name).toEqual([expect.objectContaining(named)])
+        await heal(store, writer)
+        expect(await ask(store), name).toEqual(truth)
+        expect(await numbersIn(store, 'run'), name).not.toContain(chunk.run)
+      }
+    }
+    expect(await store.dump()).toBe(dump)
+  })
+
+  test.each(tables)('a row of $table that is lost or altered is met, and healed', async table => {
+    const { store, writer, truth, dump } = await startWhole()
+    const next = createNumbers(seed)
+    for (const way of ['lost', 'altered', 'emptied']) {
+      // Whoever asks for events reads what records lack; of blocks without events only runs are sealed by it.
+      const isRead = ({ key }: KeyedRow) => table.part !== 'event' || (blocks[key]?.events ?? []).length > 0
+      const row = pick((await rowsOf(store, table)).filter(isRead), next)
+      if (way === 'lost') await store.run(`DELETE FROM ${table.table} WHERE ${table.key} = ?`, [row.key])
+      else {
+        const bytes = way === 'emptied' ? new Uint8Array(0) : flipped(row.bytes, next)
+        await setBytes(store, table, { ...row, bytes })
+      }
+      const found = await ask(store)
+      expectTrue(found, truth, `${way} ${row.key}`)
+      expect(refusedOf(found), way).not.toEqual([])
+      expect(await findDamage(store), way).toEqual([expect.objectContaining({ part: table.part })])
+      await heal(store, writer)
+      expect(await ask(store), way).toEqual(truth)
+      expect(await store.dump(), way).toBe(dump)
+    }
+  })
+
+  test('damage of many kinds at once is healed, and the store goes on as if nothing had been', async () => {
+    const { store, writer, truth, dump } = await startWhole()
+    const next = createNumbers(seed)
+    for (const table of tables) {
+      for (const row of (await rowsOf(store, table)).filter(() => next(4) === 0)) {
+        await setBytes(store, table, { ...row, bytes: flipped(row.bytes, next) })
+      }
+    }
+    for (const chunk of (await store.chunks()).filter(() => next(4) === 0)) await store.loseChunk(chunk)
+    expectTrue(await ask(store), truth, 'much damage')
+    await heal(store, writer)
+    expect(await ask(store)).toEqual(truth)
+    expect(await store.dump()).toBe(dump)
+    await writer.rollbackTo(blocks[4]!.ref)
+    await commitChain(writer, blocks.slice(5))
+    expect(await ask(store)).toEqual(truth)
+  })
+
+  test('the newest block is healed when nothing of it is left', async () => {
+    const { store, writer, truth, dump } = await startWhole()
+    const newest = blocks.at(-1)!.ref.number
+    await store.run('DELETE FROM block WHERE number = ?', [newest])
+    await store.run('DELETE FROM block_extra WHERE number = ?', [newest])
+    await store.run('DELETE FROM tx WHERE id >= ?', [newest * 65_536])
+    expectTrue(await ask(store), truth, 'the loss of the newest block')
+    await heal(store, writer)
+    expect(await ask(store)).toEqual(truth)
+    expect(await store.dump()).toBe(dump)
+  })
+
+  test('a manifest is written again by what is left of it, and nothing else stays', async () => {
+    const { store, writer, truth } = await startWhole()
+    const before = await rowsOf(store, tables[3])
+    // Merged runs, and a run of a chain that is gone: their rows come back.
+    const fork = buildChain([[{ name: 'other', parties: people.slice(0, 3) }]], {
+      parent: blocks[18]!.ref,
+      fork: 'other'
+    })
+    await writer.rollbackTo(blocks[18]!.ref)
+    await commitChain(writer, fork)
+    const gone = (await rowsOf(store, tables[3])).at(-1)!
+    await writer.rollbackTo(blocks[18]!.ref)
+    await commitChain(writer, blocks.slice(19))
+    for (const run of (await numbersIn(store, 'run')).slice(0, 3)) await writer.repair({ part: 'chunk', run })
+    const now = await rowsOf(store, tables[3])
+    const insert = (row: KeyedRow) =>
+      store.run('INSERT INTO run (number, rec) VALUES (?, ?)', [row.key, row.bytes])
+    await store.run('DELETE FROM run WHERE number = ?', [now[4]!.key])
+    await store.run('DELETE FROM dropped_run')
+    await insert(gone)
+    for (const row of before.filter(({ key }) => now.every(each => each.key !== key))) await insert(row)
+    expect(await findDamage(store)).toEqual([{ part: 'manifest' }])
+    await writer.close()
+    const again = await store.openWriter()
+    const more = buildChain([[{ name: 'more', parties: people.slice(0, 2) }]], { parent: blocks[19]!.ref })
+    await expect(commitChain(again, more)).rejects.toBeInstanceOf(IndexDamagedError)
+    await heal(store, again)
+    expect(await ask(store)).toEqual(truth)
+    await expectNoStrays(store)
+    await commitChain(again, more)
+  })
+
+  test('a writer that dies while it merges or seals again leaves nothing of its unfinished runs', async () => {
+    // Each commit does one piece of a merge, and few merges are complete before the next reopening.
+    const layout = { maxRuns: 0, mergeFactor: 2, unmergedBlocks: 0, pieceRows: 40 }
+    const next = createNumbers(seed)
+    const later = Array.from({ length: 20 }, (_, i) => [{ name: `later ${i}`, parties: people.slice(0, 4) }])
+    const chain = [...blocks, ...buildChain(later, { parent: blocks[19]!.ref })]
+    const { store, writer: first } = await start(layout)
+    let writer = first
+    let merged = 0
+    let unfinished = new Set<number>()
+    for (const block of chain) {
+      const runs = (await numbersIn(store, 'run')).length
+      await commitChain(writer, [block])
+      if ((await numbersIn(store, 'run')).length <= runs) merged++
+      await expectNoStrays(store)
+      if (next(4) > 0) continue
+      // What a merge has in memory is lost. What it has stored is not in the manifest.
+      await writer.close()
+      writer = await store.openWriter()
+      unfinished = new Set([...unfinished, ...(await numbersIn(store, 'dropped_run'))])
+    }
+    expect(merged).toBeGreaterThan(3)
+    expect(unfinished.size).toBeGreaterThan(3)
+    const never = await start({ maxRuns: 100 })
+    await commitChain(never.writer, chain)
+    const truth = await ask(never.store)
+    expect(await ask(store)).toEqual(truth)
+    expect(await findDamage(store)).toEqual([])
+    expect((await numbersIn(store, 'run')).filter(run => unfinished.has(run))).toEqual([])
+    let parent = chain.at(-1)!.ref
+    for (let i = 0; i < 100 && (await unfinishedChunks(store, unfinished)) > 0; i++) {
+      const more = buildChain([[{ name: `more ${i}`, parties: people.slice(0, 2) }]], { parent })
+      await commitChain(writer, more)
+      parent = more[0]!.ref
+    }
+    expect(await unfinishedChunks(store, unfinished)).toBe(0)
+  })
+}
+
+/** All chunks are of runs of the manifest, or are to be removed. */
+async function expectNoStrays(store: DamageableStore): Promise<void> {
+  const named = [...(await numbersIn(store, 'run')), ...(await numbersIn(store, 'dropped_run'))]
+  expect((await store.chunks()).filter(({ run }) => !named.includes(run))).toEqual([])
+}
+
+async function unfinishedChunks(store: DamageableStore, unfinished: ReadonlySet<number>): Promise<number> {
+  return (await store.chunks()).filter(({ run }) => unfinished.has(run)).length
+}
