@@ -1,4 +1,4 @@
-import type { Address, IndexCoverage, IndexDamagedError, Recount, Snapshot } from '@chain-data/index'
+import type { Address, IndexCoverage, IndexDamagedError, Snapshot } from '@chain-data/index'
 import type { AccountAt, AccountState, TokenName } from './accountState.ts'
 import { type Examination, examineBlock, type KnownOfBlock } from './examineBlock.ts'
 import { Findings } from './Findings.ts'
@@ -23,8 +23,7 @@ export interface IndexedAccount {
   /** History older than the index that counts as well; absent: none does. */
   readonly older?: OlderHistory
   readonly sums: HistorySums
-  readonly recount: Recount
-  /** Rows that do not agree with their checksums, besides those that `sums.missing` names. */
+  /** Damage that ended a reading, besides what `sums.missing` names. */
   readonly damages: readonly IndexDamagedError[]
   /** Tokens that should be among the candidates for holdings, and are not; keys of `candidateKey`. */
   readonly missingHoldings: readonly string[]

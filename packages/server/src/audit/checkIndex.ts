@@ -1,7 +1,7 @@
 import type { DeepGap } from '@chain-data/index'
-import { isRowOf, type TransactionPosition } from '@chain-data/index/record'
+import type { TransactionPosition } from '@chain-data/index/record'
 import type { Audit, CheckVerdict } from './Audit.ts'
-import { missingRecordMessage, missingTransaction } from './examineBlock.ts'
+import { missingRecordMessage } from './examineBlock.ts'
 import type { CertificateFinding } from './Findings.ts'
 
 export interface IndexResult {
@@ -12,14 +12,14 @@ export interface IndexResult {
 /** Maximum of blocks that are read again only to name what is missing in them. */
 const maxNamed = 16
 
-/** Checks that everything that was once written about the account is still there. */
+/**
+ * Checks that everything that was once written about the account is still there. A history that was read without damage is
+ * complete from the first block of the index on: absence is proven by the read.
+ */
 export async function checkIndex(audit: Audit): Promise<IndexResult> {
-  const { sums, recount, missingHoldings, damages } = audit.indexed
+  const { sums, missingHoldings, damages, isHintedMore } = audit.indexed
   const { findings } = audit
   const naming = new Set<number>()
-  for (const position of recount.missing) {
-    await nameMissing(audit, position, naming, 'transaction')
-  }
   for (const { part, position } of sums.missing) {
     const { blockNumber, index } = position
     if (part === 'block') {
@@ -37,17 +37,16 @@ export async function checkIndex(audit: Audit): Promise<IndexResult> {
     findings.add({ kind: 'INDEX_DAMAGED', message, ...(blockNumber !== undefined && { blockNumber }) })
   }
   for (const key of missingHoldings) findings.add(missingHolding(key))
-  const unresolved = recount.unresolved + (await countUnfit(audit))
-  if (unresolved > 0) {
+  const isDamaged = [sums.missing, missingHoldings, damages].some(list => list.length > 0)
+  const isCutShort = sums.isWantedMore || isHintedMore
+  if (!isDamaged && isCutShort) {
     findings.add({
-      kind: 'INDEX_DAMAGED',
-      message: `Rows of the index are lost or too many, at least ${unresolved} among this account and those that are counted with it.`
+      kind: 'NOT_COUNTED',
+      message: 'The account has had too many tokens to look for each among the candidates for its holdings.'
     })
   }
-  const named = [recount.missing, sums.missing, missingHoldings, damages]
-  const isDamaged = named.some(list => list.length > 0) || unresolved > 0
   return {
-    verdict: isDamaged ? 'failed' : isCounted(audit) ? 'proven' : 'unprovable',
+    verdict: isDamaged ? 'failed' : isCutShort ? 'unprovable' : 'proven',
     transactions: sums.transactions
   }
 }
@@ -68,7 +67,7 @@ export function judgeUnknown({ indexed: { coverage }, findings }: Audit): CheckV
   return coverage.unknown === undefined ? 'proven' : 'unprovable'
 }
 
-/** Transactions that leave no trace in state or logs show by their rows only, which are not counted in older history. */
+/** Transactions that leave no trace in state or logs show by their rows only, and older history has rows of what nodes named. */
 export function judgeOlder({ indexed: { older }, findings }: Audit): CheckVerdict {
   if (older === undefined || older.lacks.length === 0) return 'proven'
   for (const gap of older.lacks) {
@@ -78,50 +77,12 @@ export function judgeOlder({ indexed: { older }, findings }: Audit): CheckVerdic
   return 'unprovable'
 }
 
-/** Adds a finding that says why not. */
-function isCounted({ indexed, findings }: Audit): boolean {
-  const { recount, coverage, sums } = indexed
-  const from = indexed.older?.below ?? indexed.from
-  if (!recount.isComplete) {
-    findings.add({ kind: 'NOT_COUNTED', message: 'The rows of the index are too many to be counted again.' })
-    return false
-  }
-  if (coverage.countedFrom === undefined || coverage.countedFrom > from) {
-    findings.add({
-      kind: 'NOT_COUNTED',
-      message: 'Rows of older blocks were written without being counted: whether one is lost does not show.'
-    })
-    return false
-  }
-  if (sums.isWantedMore || indexed.isHintedMore) {
-    findings.add({
-      kind: 'NOT_COUNTED',
-      message: 'The account has had too many tokens to look for each among the candidates for its holdings.'
-    })
-    return false
-  }
-  return true
-}
-
-/**
- * Believes that one row of another account is lost when the transaction has to do with such an account. Otherwise several rows
- * are lost or too many, and some of them may be this account's.
- */
-async function countUnfit({ indexed, state }: Audit): Promise<number> {
-  const { ofOther } = indexed.recount
-  if (ofOther === undefined) return 0
-  const { blockNumber, index } = ofOther.position
-  const block = blockNumber <= indexed.to ? await state.block(blockNumber) : undefined
-  const actual = block?.transactions.find(({ transaction }) => transaction.index === index)
-  return actual?.parties.some(party => isRowOf(ofOther, party)) ? 0 : 1
-}
-
 /** The block is read again for the hash of what is missing in it. */
 async function nameMissing(
   audit: Audit,
   { blockNumber, index }: TransactionPosition,
   naming: Set<number>,
-  part: 'transaction' | 'record' | 'hash'
+  part: 'record' | 'hash'
 ): Promise<void> {
   if (naming.size < maxNamed) naming.add(blockNumber)
   const block = naming.has(blockNumber) ? await audit.state.block(blockNumber) : undefined
@@ -133,20 +94,12 @@ async function nameMissing(
   audit.findings.add(
     part === 'record'
       ? { kind: 'MISSING_RECORD', message: missingRecordMessage(blockNumber, index), ...position }
-      : part === 'hash'
-        ? {
-            kind: 'MISSING_HASH',
-            message: `Transaction ${index} of block ${blockNumber} cannot be found by its hash.`,
-            ...position
-          }
-        : actual
-          ? missingTransaction(actual, audit.indexed.account)
-          : { kind: 'MISSING_TRANSACTION', message: lacks(blockNumber, index), ...position }
+      : {
+          kind: 'MISSING_HASH',
+          message: `Transaction ${index} of block ${blockNumber} cannot be found by its hash.`,
+          ...position
+        }
   )
-}
-
-function lacks(blockNumber: number, index: number): string {
-  return `The history lacks transaction ${index} of block ${blockNumber}.`
 }
 
 /** @param key - see `candidateKey`. */

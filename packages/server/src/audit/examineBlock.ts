@@ -97,10 +97,7 @@ export function eventsOf({ events = [] }: IndexedBlock, account: Address): reado
   return events.filter(({ address }) => address === account).flatMap(entry => entry.events)
 }
 
-export function missingTransaction(
-  { transaction }: IndexedTransaction,
-  account: Address
-): CertificateFinding {
+function missingTransaction({ transaction }: IndexedTransaction, account: Address): CertificateFinding {
   const { hash, blockNumber, index, from, nonce } = transaction
   const isSender = from === account
   return {

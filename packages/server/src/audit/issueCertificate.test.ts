@@ -1,13 +1,4 @@
-import type {
-  AccountEvent,
-  AccountEvents,
-  Address,
-  IndexCoverage,
-  Recount,
-  TokenTransfer
-} from '@chain-data/index'
-import { addressBytes, toTransactionId } from '@chain-data/index/record'
-import { compareChecksums, RowChecksums } from '@chain-data/index/test'
+import type { AccountEvent, AccountEvents, Address, IndexCoverage, TokenTransfer } from '@chain-data/index'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccountAt, AccountState } from './accountState.ts'
@@ -89,7 +80,6 @@ interface CertifyOptions {
   readonly removed?: Removed
   readonly coverage?: IndexCoverage
   readonly code?: AccountAt['code']
-  readonly recount?: Recount
   /** The node has the state of the genesis block and of the head only. */
   readonly isPruned?: boolean
 }
@@ -196,10 +186,7 @@ describe('certificates of random ledgers', () => {
           const effective = entriesOf(model).transactions.filter(indexed => changesAnything(indexed))
           const lost = effective[place % Math.max(1, effective.length)]
           if (lost === undefined || (code === 'none' && paysInside(model))) return
-          const coverage = {
-            countedFrom: 0,
-            ...(isTraced && { tracedFrom: 0 })
-          }
+          const coverage = isTraced ? { tracedFrom: 0 } : {}
           const certificate = await certify(model, {
             removed: { transactions: [lost.transaction] },
             coverage,
@@ -284,7 +271,7 @@ function payments(
   )
 }
 
-const untraced = { countedFrom: 0 }
+const untraced = {}
 
 describe('without traces', () => {
   test('an account that sends for itself and runs no code is proven by its balance', async () => {
@@ -318,7 +305,7 @@ describe('without traces', () => {
 })
 
 describe('a block with a part unknown', () => {
-  const coverage: IndexCoverage = { tracedFrom: 0, countedFrom: 0, unknown: [{ from: 2, to: 2 }] }
+  const coverage: IndexCoverage = { tracedFrom: 0, unknown: [{ from: 2, to: 2 }] }
 
   /** The same chain, whose index has the receipts of block 2 as unknown. */
   function withoutReceipts({ blocks, ...model }: ModelChain): ModelChain {
@@ -433,50 +420,6 @@ describe('nonces', () => {
     expect(lost.findings).toContainEqual(expect.objectContaining({ kind: 'MISSING_EVENT', blockNumber: 2 }))
     const unknown = await certify(model, { code: 'delegation', coverage: untraced })
     expect(unknown.sent.verdict).toBe('unprovable')
-  })
-})
-
-describe('rows that are counted together', () => {
-  /** Of the same part as the account. */
-  const neighbour: Address = `0xa1a1${'00'.repeat(18)}`
-  const nothing = (to: Address) => ({ to, value: 0n, fee: 0n })
-  type Row = readonly [address: Address, blockNumber: number]
-
-  /** Each block has one transaction, and no balance shows which of them are there. */
-  function recountOf(written: readonly Row[], found: readonly Row[]): Recount {
-    const [before, after] = [written, found].map(rows => {
-      const checksums = new RowChecksums()
-      for (const [address, blockNumber] of rows) {
-        checksums.add(addressBytes(address), 0, toTransactionId({ blockNumber, index: 0 }))
-      }
-      return checksums.part(account)
-    })
-    return { isComplete: true, ...compareChecksums(before!, after!, account) }
-  }
-
-  const written: readonly Row[] = [
-    ...[1, 3, 4].map(blockNumber => [account, blockNumber] as const),
-    [neighbour, 2]
-  ]
-  const model = payments([nothing(account), nothing(neighbour), nothing(account), nothing(account)])
-
-  test('one lost row of another account leaves this one proven', async () => {
-    const recount = recountOf(written, written.slice(0, 3))
-    expect(await certify(model, { recount })).toMatchObject({ verdict: 'proven', findings: [] })
-  })
-
-  test('a lost row beside one that names another block is not taken for a lost row of somebody else', async () => {
-    const recount = recountOf(written, [
-      [account, 2],
-      [account, 4],
-      [neighbour, 2]
-    ])
-    const certificate = await certify(model, {
-      recount,
-      removed: { transactions: [1, 3].map(blockNumber => ({ blockNumber, index: 0 })) }
-    })
-    expect(certificate).toMatchObject({ verdict: 'failed', index: { verdict: 'failed' } })
-    expect(certificate.findings).toEqual([expect.objectContaining({ kind: 'INDEX_DAMAGED' })])
   })
 })
 

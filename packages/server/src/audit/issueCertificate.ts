@@ -4,7 +4,6 @@ import {
   type HoldingsReader,
   IndexDamagedError,
   type IndexedRange,
-  type Recount,
   type StatusReader
 } from '@chain-data/index'
 import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
@@ -35,7 +34,7 @@ export interface Certificate {
   readonly findings: readonly CertificateFinding[]
 }
 
-/** Maximum of candidates without any record: left by reorgs, or because a record is lost. */
+/** Maximum of candidates without any record. */
 const maxHinted = 20_000
 
 /**
@@ -78,16 +77,14 @@ export async function readIndexedAccount(
     ...{ account, from: first, indexedFrom: from, openingHeight, sums, ...(older && { older }) },
     to: to.number,
     coverage: await snapshot.coverage(),
-    recount: await read(snapshot.recount(account, { signal }), notCounted),
     ...(await read(readCandidates(rows, account, sums), noCandidates)),
     damages
   }
 }
 
-const notCounted: Recount = { isComplete: false, missing: [], unresolved: 0 }
 const noCandidates = { missingHoldings: [], hintedTokens: [], isHintedMore: false }
 
-/** Compares the candidates with the history: they are rows of their own, so each shows what the other has lost. */
+/** Compares the candidates with the history: each shows what the other has lost. */
 async function readCandidates(
   snapshot: HoldingsReader,
   account: Address,
@@ -96,7 +93,7 @@ async function readCandidates(
   const missing = new Set(wanted)
   const hinted = new Map<string, TokenName>()
   let isHintedMore = false
-  for await (const chunk of snapshot.holdingCandidates(account, { isAudit: true })) {
+  for await (const chunk of snapshot.holdingCandidates(account)) {
     for (const candidate of chunk) {
       missing.delete(candidateKey(candidate))
       const token = tokenOf(candidate)

@@ -7,7 +7,6 @@ import type {
   IndexedBlock,
   IndexedTransaction,
   InternalTransfer,
-  Recount,
   Snapshot,
   TokenTransfer
 } from '@chain-data/index'
@@ -205,16 +204,15 @@ export interface Removed {
 }
 
 /**
- * An index of a model as one account's certificate reads it. It says of itself that no row is lost, whatever was taken out:
- * so the sums alone have to tell.
+ * An index of a model as one account's certificate reads it. It reports no damage, whatever was taken out: the sums alone have to
+ * show it.
  */
 export function snapshotOf(
   { blocks }: ModelChain,
   account: Address,
-  options: { readonly removed?: Removed; readonly coverage?: IndexCoverage; readonly recount?: Recount } = {}
+  options: { readonly removed?: Removed; readonly coverage?: IndexCoverage } = {}
 ): Snapshot {
-  const { removed = {}, coverage = { tracedFrom: 0, countedFrom: 0 } } = options
-  const { recount = { isComplete: true, missing: [], unresolved: 0 } } = options
+  const { removed = {}, coverage = { tracedFrom: 0 } } = options
   const isTraced = coverage.tracedFrom !== undefined
   const isRemoved = ({ blockNumber, index }: { blockNumber: number; index: number }) =>
     removed.transactions?.some(lost => lost.blockNumber === blockNumber && lost.index === index) ?? false
@@ -239,7 +237,6 @@ export function snapshotOf(
   return {
     ...emptySnapshot,
     coverage: async () => coverage,
-    recount: async () => recount,
     async *auditedRecords() {
       yield* chunksOf(Number.POSITIVE_INFINITY)
     },

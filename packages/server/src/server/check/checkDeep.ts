@@ -17,7 +17,7 @@ const maxNamed = 10
 
 /**
  * Compares the whole index of each chain with its checksums, next to a running server or without one. The server that
- * indexes a chain is reported its damage, and replaces the blocks.
+ * indexes a chain is reported its damage, and heals it.
  */
 export async function checkDeep(
   config: Config,
@@ -58,17 +58,14 @@ function judgeIndex(chainId: number, blocks: number, unread: string, met: readon
   // Damage without a block comes last.
   const blockOf = ({ block = Number.MAX_SAFE_INTEGER }: Damage) => block
   const damage = met.toSorted((one, other) => blockOf(one) - blockOf(other))
-  const parts = damage.map(each => {
-    const isKeyed = each.block === undefined && each.key !== undefined
-    return `${describeDamage(each)}${isKeyed ? ` at key ${each.key}` : ''}`
-  })
+  const parts = damage.map(describeDamage)
   const more = parts.length > maxNamed ? ` and ${parts.length - maxNamed} more` : ''
   const count = `${plural(parts.length, 'part')} ${parts.length === 1 ? 'is' : 'are'} damaged`
   const named = `${count}: ${parts.slice(0, maxNamed).join(', ')}${more}${unread && `; ${unread}`}`
   const isLost = damage.some(({ part }) => part === 'file' || part === 'meta')
   return judge`
     damage ${chainId} | error | ${isLost} | ${named} | run "chain-data reset ${chainId}" to index the chain anew
-    damage ${chainId} | error | ${damage.length > 0} | ${named} | a server that indexes the chain fetches the blocks again and replaces them; see docs/damage.md
+    damage ${chainId} | error | ${damage.length > 0} | ${named} | a server that indexes the chain fetches damaged blocks again and repairs the rest from them; see docs/damage.md
     damage ${chainId} | error | ${unread} | ${unread} | see to that, and check again
     damage ${chainId} | ok | ${blocks === 0} | nothing is indexed yet
     damage ${chainId} | ok | | ${plural(blocks, 'block')} checked, no damage

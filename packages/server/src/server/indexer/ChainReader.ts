@@ -39,6 +39,8 @@ export interface ChainReaderOptions {
   readonly source: EvmSource
   /** Read after each event but `block`: by then everything given out before has to be stored. */
   readonly stored: Pick<StoreWriter, 'state' | 'blockRef'>
+  /** As of `ReorgOptions`. */
+  readonly isParted?: ((number: number) => boolean) | undefined
   readonly identity: ChainIdentity
   /** First block of an empty index; `latest` is found out as long as it is empty. */
   readonly startBlock: StartBlock
@@ -229,12 +231,12 @@ export class ChainReader {
 
   /** @param unlinked - the lowest block that does not fit to the one before it. */
   async *#goBack(unlinked: number, signal: AbortSignal): AsyncGenerator<ChainEvent, void, undefined> {
-    const { source, stored, logger } = this.#options
+    const { source, stored, logger, isParted } = this.#options
     const disputed = await source.settleDispute?.(unlinked, signal)
     const suspect = Math.min(unlinked - 1, disputed ?? unlinked)
     yield { kind: 'fork', blockNumber: suspect }
     const confirmIdentity = () => this.#confirmIdentity(signal)
-    const reorg = await findReorg({ source, stored, suspect, logger, signal, confirmIdentity })
+    const reorg = await findReorg({ source, stored, suspect, logger, signal, confirmIdentity, isParted })
     // The node that was wrong is not asked any more, so that the next round fares better.
     if (reorg === undefined && disputed !== undefined) return this.#advanced()
     if (reorg === undefined) {

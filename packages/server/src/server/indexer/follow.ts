@@ -24,7 +24,7 @@ import { describeProblem, type StatusBoard, stalledBy } from './status.ts'
 type Tuning = 'window' | 'maxBytes' | 'roundBlocks' | 'recentBlocks' | 'lowerHeadGraceMs' | 'dev' | 'wait'
 
 export interface FollowOptions
-  extends Pick<ChainReaderOptions, 'identity' | 'startBlock' | 'pollIntervalMs' | 'logger'>,
+  extends Pick<ChainReaderOptions, 'identity' | 'startBlock' | 'pollIntervalMs' | 'logger' | 'isParted'>,
     Partial<Pick<ChainReaderOptions, Tuning>> {
   readonly source: EvmSource & PoolSource
   readonly store: StoreWriter
@@ -49,7 +49,7 @@ export async function follow(options: FollowOptions): Promise<void> {
   const { window = 4_096, maxBytes = defaultMaxBytes, roundBlocks = 2_000, wait = pause } = options
   const { lowerHeadGraceMs = 30_000, recentBlocks = defaultRecentBlocks, dev } = options
   const reader = new ChainReader({
-    ...{ source, stored: store, identity, startBlock, pollIntervalMs, logger },
+    ...{ source, stored: store, identity, startBlock, pollIntervalMs, logger, isParted: options.isParted },
     ...{ window, maxBytes, roundBlocks, recentBlocks, lowerHeadGraceMs, dev, wait }
   })
   const logProgress = createProgressLog({ counts, logger })

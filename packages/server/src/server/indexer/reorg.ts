@@ -1,4 +1,4 @@
-import type { BlockRef, StoreWriter } from '@chain-data/index'
+import { type BlockRef, IndexDamagedError, type StoreWriter } from '@chain-data/index'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -20,6 +20,8 @@ export interface ReorgOptions {
   readonly suspect: number
   readonly logger: Logger
   readonly signal: AbortSignal
+  /** Reports that the node has another block in the place of a damaged one. Absent: of none. */
+  readonly isParted?: ((number: number) => boolean) | undefined
   /** Runs before a reorg is reported: throws when the node turns out to serve another chain. */
   confirmIdentity(): Promise<void>
 }
@@ -37,7 +39,11 @@ export async function findReorg(options: ReorgOptions): Promise<Reorg | undefine
   if (head === undefined || indexedFrom === undefined) return undefined
 
   const sharedAt = async (number: number): Promise<BlockRef | undefined> => {
-    const own = await stored.blockRef(number)
+    const own = await stored.blockRef(number).catch((error: unknown) => {
+      // It cannot be healed, and goes with the others.
+      if (error instanceof IndexDamagedError && options.isParted?.(number)) return undefined
+      throw error
+    })
     const canonical = await source.blockRef(number, signal)
     if (canonical === undefined) {
       throw new NodeContradictionError(`block ${number}: the node does not have it, but blocks above`, {

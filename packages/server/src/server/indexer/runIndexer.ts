@@ -23,6 +23,7 @@ import { type FollowOptions, follow } from './follow.ts'
 import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
+import { removeParted } from './removeParted.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { scrubIndex } from './scrubIndex.ts'
 import type { IndexerConfig } from './startIndexer.ts'
@@ -247,6 +248,7 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
         if (signal.aborted || !(error instanceof IndexDamagedError)) throw error
         // Following goes on once the healer has replaced it.
         healer.report(error.damage)
+        await removeParted(store, error.damage, healer)
         board.change({ phase: 'stalled', problem: describeProblem(error), rollingBackTo: undefined })
         await pause(damagedPauseMs, signal)
       } finally {
@@ -287,7 +289,7 @@ async function scrub({ options, board, healer }: Following, signal: AbortSignal)
 /** Follows from where the store is. @returns when the signal is aborted. */
 async function followOnce(
   { store, identity }: OpenedStore,
-  { options: { config }, board, source, counts, logger }: Following,
+  { options: { config }, board, source, counts, logger, healer }: Following,
   signal: AbortSignal
 ): Promise<void> {
   const { head, indexedFrom, backfilled, degraded } = await store.state()
@@ -301,5 +303,6 @@ async function followOnce(
   })
   logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
   const dev = !config.dev ? undefined : config.rpcUrls.length === 1 ? 'oneNode' : 'manyNodes'
-  await follow({ ...config, source, store, identity, board, counts, logger, signal, dev })
+  const { isParted } = healer
+  await follow({ ...config, source, store, identity, board, counts, logger, signal, dev, isParted })
 }

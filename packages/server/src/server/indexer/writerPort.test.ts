@@ -53,7 +53,7 @@ const openBehindPorts: OpenStore = async (layout = {}) => {
       return kept(await connection.open({ kind: 'sqlite', folder }, identity, { lockWaitMs: 0 }))
     },
     openReader: async () => kept(await openSqliteReader(folder, testIdentity.chainId)),
-    dump: async () => dumpStore(folder, testIdentity.chainId, { omit: ['holding'] }).text,
+    dump: async () => dumpStore(folder, testIdentity.chainId).text,
     loseRow: async row => {
       const putBack = loseSqliteRow(folder, testIdentity.chainId, row)
       return async () => putBack()

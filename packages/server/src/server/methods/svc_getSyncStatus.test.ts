@@ -69,7 +69,7 @@ async function ask(asked: Asked = {}) {
 
 describe('what a status says of the coverage', () => {
   it('names the first blocks from which transfers and internal transfers are known', async () => {
-    const result = await ask({ coverage: { tracedFrom: 9, countedFrom: 5 } })
+    const result = await ask({ coverage: { tracedFrom: 9 } })
     expect(result).toMatchObject({
       ...{ transfersFrom: 5, internalFrom: 9, operationsFrom: 5 },
       covers: { internal: false, operations: true }

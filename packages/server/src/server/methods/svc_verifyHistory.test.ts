@@ -47,10 +47,7 @@ function startVerify(
       marks: async () => ({ backfilled: true, settled: true, degraded: false }),
       indexedRange: async () => ({ from: 0, to: { number: view.height, hash }, toTimestampSeconds: 1 }),
       rollbacks: async () => view.rollbacks,
-      coverage: async () => ({
-        tracedFrom: 0,
-        countedFrom: 0
-      }),
+      coverage: async () => ({ tracedFrom: 0 }),
       async *auditedRecords() {
         onRead()
         yield { ids: [toTransactionId({ blockNumber: 7, index: 0 })], bytes: received, missing: [] }

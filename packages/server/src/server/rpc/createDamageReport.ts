@@ -25,9 +25,9 @@ export function createDamageReport({
   const logged = new BoundedMap<string, number>(rememberedDamages)
   return (failure, chainId) => {
     if (!(failure instanceof IndexDamagedError) || chainId === undefined) return
-    const { part, block, key } = failure.damage
+    const { part, block, run, section, chunk } = failure.damage
     metrics.countDamage({ chainId, part })
-    const name = `${chainId} ${part} ${block} ${key}`
+    const name = `${chainId} ${part} ${block} ${run} ${section} ${chunk}`
     const passedOnMs = logged.get(name)
     if (performance.now() - (passedOnMs ?? Number.NEGATIVE_INFINITY) < passOnEveryMs) return
     logged.set(name, performance.now())

@@ -5,7 +5,7 @@ import type { BlockChecks } from './blockChecks.ts'
 import { aboutReceipt, contradiction, expectSameBlock, isEmptyRoot, isZeroHash } from './contradiction.ts'
 import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
 
-/** Transactions with their receipts, in block order; without those that are unknown. */
+/** Transactions with their receipts, in block order; a receipt that is unknown is absent. */
 export interface MatchedReceipts {
   readonly transactions: readonly VerifiedTransaction[]
   /** Receipts of the block without a listed transaction, or followed by another one for the same hash. */
