@@ -25,7 +25,7 @@ interface Solc {
 }
 
 const require = createRequire(import.meta.url)
-const packageRoot = new URL('../', import.meta.url)
+const packageRoot = new URL('..', import.meta.url)
 
 /** Each folder below `contracts/` with the EVM it is compiled for. */
 const folders = [

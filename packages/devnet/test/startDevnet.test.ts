@@ -46,7 +46,7 @@ test.concurrent.each([
   const child = spawn(
     process.execPath,
     ['--conditions=@chain-data/source', '--input-type=module', '--eval', script],
-    { cwd: new URL('.', import.meta.url).pathname, stdio: ['ignore', 'pipe', 'inherit'] }
+    { cwd: new URL('./', import.meta.url).pathname, stdio: ['ignore', 'pipe', 'inherit'] }
   )
   let output = ''
   child.stdout.on('data', chunk => {

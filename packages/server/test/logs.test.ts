@@ -11,7 +11,7 @@ import { createLogger } from '../src/platform/logger.ts'
 import { createServer } from '../src/server/start/createServer.ts'
 import { request, startService } from './http/startService.ts'
 
-const source = fileURLToPath(new URL('../src', import.meta.url))
+const sources = ['../src', '../../index/src'].map(path => fileURLToPath(new URL(path, import.meta.url)))
 const page = readFileSync(new URL('../../../docs/logs.md', import.meta.url), 'utf8')
 
 /** What stands in place of something that differs from line to line. */
@@ -30,11 +30,13 @@ interface Message {
 
 /** Every message that the sources hand to a logger. */
 function writtenMessages(): readonly Message[] {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
-    file => file.endsWith('.ts') && !/\.(test|bench|contract)\.ts$/.test(file)
+  const files = sources.flatMap(source =>
+    readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.ts') && !/\.(test|bench|contract)\.ts$/.test(file))
+      .map(file => join(source, file))
   )
   return files.flatMap(file => {
-    const code = readFileSync(join(source, file), 'utf8')
+    const code = readFileSync(file, 'utf8')
     const calls = code.matchAll(
       /(?:[lL]ogger\??|[lL]ogger\([^()]*\{[^{}]*\}\s*\))\s*\.(debug|info|warn|error)\(\s*(?:'([^']*)'|`([^`]*)`|(\w+))/g
     )

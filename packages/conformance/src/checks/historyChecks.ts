@@ -106,9 +106,15 @@ const standardTypes = new Set([0, 1, 2, 3, 4])
 
 function checkFees({ value, exchange }: Reading<readonly TransactionRecord[]>): void {
   for (const record of value.filter(isConfirmed)) {
-    const { hash, gasLimit, gasSpent, gasPrice, fees: paid } = record
+    const { hash, gasLimit, status, gasSpent, gasPrice, fees: paid } = record
     if (!standardTypes.has(record.type)) continue
-    if (gasSpent === undefined || gasPrice === undefined || paid === undefined) continue
+    const isWhole = gasSpent !== undefined && gasPrice !== undefined && paid !== undefined
+    holds(
+      isWhole || status === undefined,
+      () => `${hash} has a status, and lacks gas used, its price or fees`,
+      exchange
+    )
+    if (!isWhole) continue
     const [used, price, fees] = [BigInt(gasSpent), BigInt(gasPrice), BigInt(paid)]
     holds(used <= BigInt(gasLimit), () => `${hash} used more gas than its limit`, exchange)
     holds(fees >= used * price, () => `the fees of ${hash} are less than its gas costs`, exchange)

@@ -73,7 +73,7 @@ const config = (store: string) => ({
 /** Blocks in the index of a store; 0 while there is none. */
 function storedBlocks(store: string): number {
   try {
-    const omit = ['meta', 'epoch', 'tx', 'address_tx', 'tx_hash', 'holding'] as const
+    const omit = ['meta', 'tx', 'extra'] as const
     return dumpStore(store, chainId, { omit }).counts.block
   } catch {
     return 0

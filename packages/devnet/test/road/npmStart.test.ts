@@ -7,7 +7,7 @@ import { surfpoolUnsupportedReason } from '../../src/index.ts'
 import { successResult } from './support/callService.ts'
 import { eventually } from './support/startRoad.ts'
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
 const run = promisify(execFile)
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 

@@ -1,5 +1,5 @@
-import { toPosition } from '@chain-data/index/record'
 import type { Random } from '../../../devnet/src/platform/createRandom.ts'
+import type { Known } from './readKnown.ts'
 import type { AuditedTable, StoredRow, StoredRows } from './storedRows.ts'
 
 /** A way to alter what is stored, and the accounts whose certificates must not be proven then. */
@@ -12,46 +12,36 @@ interface Alteration {
 }
 
 const perColumn = 2
-const perRecord = 12
+const perBytes = 12
 
-/** Flips one bit in each column of some rows of each table, and exchanges the contents of some pairs of rows. */
-export async function chooseAlterations(rows: StoredRows, random: Random): Promise<readonly Alteration[]> {
-  const addressRows = await rows.list('address_tx')
-  const named = (names: readonly (string | number | undefined)[]) => [
-    ...new Set(names.map(name => `0x${name}`))
-  ]
-  const partiesOf = (id: number) => named(addressRows.filter(row => row.tx_id === id).map(row => row.address))
-  const inBlock = (number: number) =>
-    named(
-      addressRows.filter(row => toPosition(Number(row.tx_id)).blockNumber === number).map(row => row.address)
-    )
-  const affectedBy: Readonly<Record<AuditedTable, (row: StoredRow) => readonly string[]>> = {
-    address_tx: row => named([row.address]),
-    tx: row => partiesOf(Number(row.id)),
-    tx_hash: row => partiesOf(Number(row.tx_id)),
-    block: row => inBlock(Number(row.number)),
-    account_event: row => named([row.address]),
-    holding: row => named([row.owner])
+/**
+ * Flips one bit in each column of some rows of each table, and in each chunk that an account is read from, and exchanges the contents
+ * of some pairs of rows.
+ */
+export async function chooseAlterations(
+  rows: StoredRows,
+  known: Known,
+  random: Random
+): Promise<readonly Alteration[]> {
+  const affectedBy = {
+    tx: (row: StoredRow) => known.partiesOf(Number(row.id)),
+    block: (row: StoredRow) => known.inBlock(Number(row.number)),
+    block_extra: (row: StoredRow) => known.withEvents(Number(row.number))
   }
-  const pick = (list: readonly StoredRow[]) => list[random.below(list.length)] ?? {}
+  const pick = <T>(list: readonly T[]) => list[random.below(list.length)] as T
   const found: Alteration[] = []
-  for (const table of Object.keys(affectedBy) as AuditedTable[]) {
+  for (const table of ['tx', 'block', 'block_extra'] as const) {
     const list = (await rows.list(table)).filter(row => affectedBy[table](row).length > 0)
     // The head is read with each answer: without it there is no index.
     const usable = table === 'block' ? list.slice(0, -1) : list
-    const columns = Object.keys(usable[0] ?? {}).filter(column => !skipped.has(column))
+    const columns = Object.keys(usable[0] ?? {}).filter(column => column !== 'number')
     for (const column of columns) {
-      for (let left = column === 'rec' ? perRecord : perColumn; left > 0; left--) {
+      for (let left = column === 'rec' ? perBytes : perColumn; left > 0; left--) {
         const row = pick(usable)
-        const altered = { [column]: alter(column, row[column] ?? 0, random) }
+        if (row[column] === undefined) continue
         found.push({
-          ...{
-            what: `${table} ${JSON.stringify(row).slice(0, 200)} with ${JSON.stringify(altered).slice(0, 200)}`,
-            table
-          },
-          affected: affectedBy[table](row),
-          alter: () => rows.change(table, row, altered),
-          putBack: () => rows.change(table, { ...row, ...altered }, { [column]: row[column] ?? 0 })
+          ...changeOf(rows, table, row, { [column]: alter(column, row[column], random) }),
+          affected: affectedBy[table](row)
         })
       }
     }
@@ -69,16 +59,42 @@ export async function chooseAlterations(rows: StoredRows, random: Random): Promi
       putBack: () => exchange({ ...one, rec: other.rec ?? '' }, { ...other, rec: one.rec ?? '' })
     })
   }
+  for (let left = perBytes; left > 0; left--) {
+    const account = pick(known.owners)
+    for (const section of ['address', 'token'] as const) {
+      const chunks = await rows.chunksOf(section, account.slice(2))
+      const changes = chunks.map(row =>
+        changeOf(rows, 'chunk', row, { bytes: alter('bytes', row.bytes ?? '', random) })
+      )
+      found.push({
+        ...{ what: changes.map(({ what }) => what).join('; '), table: 'chunk', affected: [account] },
+        alter: async () => {
+          for (const each of changes) await each.alter()
+        },
+        putBack: async () => {
+          for (const each of changes) await each.putBack()
+        }
+      })
+    }
+  }
   return found
 }
 
-/** Rows of another epoch are read by nobody; the row with the largest number is the head. */
-const skipped = new Set(['epoch', 'number'])
-/** Columns that are keys: with another bit they may be those of another row. */
-const keys = new Set(['id', 'tx_id', 'block'])
+function changeOf(rows: StoredRows, table: AuditedTable, row: StoredRow, altered: StoredRow) {
+  const before = Object.fromEntries(Object.keys(altered).map(column => [column, row[column] ?? 0]))
+  return {
+    ...{
+      what: `${table} ${JSON.stringify(row).slice(0, 200)} with ${JSON.stringify(altered).slice(0, 200)}`,
+      table
+    },
+    alter: () => rows.change(table, row, altered),
+    putBack: () => rows.change(table, { ...row, ...altered }, before)
+  }
+}
 
 function alter(column: string, value: string | number, random: Random): string | number {
-  if (typeof value === 'number') return keys.has(column) ? value + 1_000 : value ^ (1 << random.below(2))
+  // With another bit the key may be that of another row.
+  if (typeof value === 'number') return column === 'id' ? value + 1_000 : value ^ (1 << random.below(2))
   if (value === '') return '00'
   const bytes = Buffer.from(value, 'hex')
   const at = random.below(bytes.length)

@@ -4,110 +4,93 @@ import { chainSchema, connectPostgres as connect } from '@chain-data/index/test'
 const chainId = 31337
 
 /** Tables of which a certificate tells when a row is lost. */
-export type AuditedTable = 'address_tx' | 'tx' | 'tx_hash' | 'block' | 'account_event' | 'holding'
+export type AuditedTable = 'tx' | 'block' | 'block_extra' | 'chunk'
 
 /** A row as the engine has it: byte columns as hex without 0x, numbers as numbers. */
 export type StoredRow = Readonly<Record<string, string | number>>
 
+/** Numbers of the sections of runs that are asked for an account, or a hash. */
+export const sections = { address: 0, hash: 1, token: 2, event: 4 } as const
+
 /** The rows of one index, past its writer. */
 export interface StoredRows {
-  /** Absent tables have none. */
-  list(table: AuditedTable): Promise<readonly StoredRow[]>
+  list(table: Exclude<AuditedTable, 'chunk'>): Promise<readonly StoredRow[]>
+  /** The chunks, of all runs, that hold the rows of a key that begins like this, or would hold them. */
+  chunksOf(section: keyof typeof sections, key: string): Promise<readonly StoredRow[]>
   /** @returns puts it back. */
   lose(table: AuditedTable, row: StoredRow): Promise<() => Promise<void>>
   /** Gives some of its columns other values. */
   change(table: AuditedTable, row: StoredRow, values: StoredRow): Promise<void>
 }
 
+/** Runs a statement with `?` for its values. */
+type Ask = (sql: string, values?: readonly (Buffer | number)[]) => Promise<readonly StoredRow[]>
+
 export function openStoredRows(location: StoreLocation): StoredRows {
-  return location.kind === 'sqlite' ? sqliteRows(location.folder) : postgresRows(location.url)
+  return location.kind === 'sqlite'
+    ? storedRows(askSqlite(location.folder), 'SELECT chunk.* FROM chunk JOIN chunk_bound ON chunk = id')
+    : storedRows(askPostgres(location.url), 'SELECT * FROM chunk')
 }
 
-/** Epochs that nobody reads do not count. */
-const sqliteScope: Partial<Record<AuditedTable, string>> = {
-  address_tx: 'WHERE epoch IN (SELECT id FROM epoch)',
-  tx_hash: 'WHERE epoch IN (SELECT id FROM epoch)',
-  holding: 'WHERE epoch IN (SELECT id FROM holding_epoch)'
+function storedRows(ask: Ask, selectChunks: string): StoredRows {
+  return {
+    list: table => ask(`SELECT * FROM ${table}`),
+    async chunksOf(section, key) {
+      const chunks = await ask(`${selectChunks} WHERE section = ?`, [sections[section]])
+      return chunks.filter(({ bytes }) => mayHold(Buffer.from(String(bytes), 'hex'), key))
+    },
+    async lose(table, row) {
+      const [names, values] = [Object.keys(row), Object.values(row).map(toValue)]
+      await ask(`DELETE FROM ${table} WHERE ${names.map(name => `${name} = ?`).join(' AND ')}`, values)
+      return async () => {
+        await ask(`INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})`, values)
+      }
+    },
+    async change(table, row, changes) {
+      const [set, where] = [changes, row].map(part => Object.keys(part).map(name => `${name} = ?`))
+      const values = [...Object.values(changes), ...Object.values(row)].map(toValue)
+      await ask(`UPDATE ${table} SET ${set} WHERE ${where?.join(' AND ')}`, values)
+    }
+  }
 }
 
-function sqliteRows(folder: string): StoredRows {
-  function run<T>(work: (connection: ReturnType<ReturnType<typeof loadSqliteDriver>['open']>) => T): T {
+/** A chunk begins with its lower and its upper bound, each after its length. */
+function mayHold(bytes: Buffer, key: string): boolean {
+  const lowerEnd = 1 + (bytes[0] ?? 0)
+  const lower = bytes.toString('hex', 1, lowerEnd)
+  const upper = bytes.toString('hex', lowerEnd + 1, lowerEnd + 1 + (bytes[lowerEnd] ?? 0))
+  return (lower <= key || lower.startsWith(key)) && (upper === '' || key < upper)
+}
+
+function askSqlite(folder: string): Ask {
+  return async (sql, values = []) => {
     const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 5000 })
     try {
-      return work(connection)
+      const statement = connection.prepare(sql)
+      if (sql.startsWith('SELECT')) return statement.all([...values]).map(toRow)
+      statement.run([...values])
+      return []
     } finally {
       connection.close()
     }
   }
-  return {
-    async change(table, row, values) {
-      const { text, values: all } = changeOf(row, values, () => '?')
-      run(connection => connection.prepare(`UPDATE ${table} ${text}`).run(all))
-    },
-    async list(table) {
-      const rows = run(connection =>
-        connection.prepare(`SELECT * FROM ${table} ${sqliteScope[table] ?? ''}`).all([])
-      )
-      return rows.map(row => toRow(row))
-    },
-    async lose(table, row) {
-      const names = Object.keys(row)
-      const values = Object.values(row).map(toValue)
-      const where = names.map(name => `${name} = ?`).join(' AND ')
-      run(connection => connection.prepare(`DELETE FROM ${table} WHERE ${where}`).run(values))
-      return async () => {
-        const places = names.map(() => '?').join(', ')
-        run(connection =>
-          connection.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`).run(values)
-        )
-      }
-    }
-  }
 }
 
-function postgresRows(url: string): StoredRows {
-  async function ask(sql: string, values: unknown[] = []) {
+function askPostgres(url: string): Ask {
+  return async (sql, values = []) => {
     const client = await connect(url, 'check')
     try {
-      // A damaged disk asks no trigger for a new checksum.
-      await client.query('SET session_replication_role = replica')
-      return (await client.query(sql, values)).rows as Record<string, unknown>[]
+      await client.query(`SET search_path TO ${chainSchema(chainId)}`)
+      let place = 0
+      const text = sql.replaceAll('?', () => `$${++place}`)
+      return ((await client.query(text, [...values])).rows as Record<string, unknown>[]).map(toRow)
     } finally {
       await client.end()
-    }
-  }
-  const tableOf = (table: AuditedTable) => `${chainSchema(chainId)}.${table}`
-  return {
-    async change(table, row, values) {
-      const { text, values: all } = changeOf(row, values, place => `$${place}`)
-      await ask(`UPDATE ${tableOf(table)} ${text}`, all)
-    },
-    // Hashes are found in the records themselves there.
-    list: async table =>
-      table === 'tx_hash' ? [] : (await ask(`SELECT * FROM ${tableOf(table)}`)).map(toRow),
-    async lose(table, row) {
-      const names = Object.keys(row)
-      const values = Object.values(row).map(toValue)
-      const where = names.map((name, place) => `${name} = $${place + 1}`).join(' AND ')
-      await ask(`DELETE FROM ${tableOf(table)} WHERE ${where}`, values)
-      return async () => {
-        const places = names.map((_, place) => `$${place + 1}`).join(', ')
-        await ask(`INSERT INTO ${tableOf(table)} (${names.join(', ')}) VALUES (${places})`, values)
-      }
     }
   }
 }
 
 const toValue = (value: string | number) => (typeof value === 'string' ? Buffer.from(value, 'hex') : value)
-
-function changeOf(row: StoredRow, changes: StoredRow, place: (number: number) => string) {
-  const [set, where] = [Object.keys(changes), Object.keys(row)]
-  const name = (column: string, index: number) => `${column} = ${place(index + 1)}`
-  return {
-    text: `SET ${set.map(name).join(', ')} WHERE ${where.map((column, index) => name(column, set.length + index)).join(' AND ')}`,
-    values: [...Object.values(changes), ...Object.values(row)].map(toValue)
-  }
-}
 
 function toRow(row: Readonly<Record<string, unknown>>): StoredRow {
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Snapshot } from '@chain-data/index'
+import { partCount } from '@chain-data/index/test'
 import { differences, readIndex, type StorePlace } from '../support/indexHarness.ts'
 import { type WalkedBlocks, type WalkedChain, walkChain } from '../support/walkChain.ts'
 import type { ChaosChain } from './createChaosChain.ts'
@@ -19,7 +20,7 @@ const longestExample = 600
  * Compares an index, level with the head, with its node: every record of every address that was ever part of anything;
  * every hash that was ever sent, which must be confirmed if and only if the chain has it; and every token that was ever
  * received on the chain, whose receiver must be a candidate for holding it; what every block did to every account besides its
- * transactions; and that the index itself says of no row that it is lost.
+ * transactions; and that the index itself reports no damage.
  *
  * @param known - blocks walked before; see `walkChain`.
  */
@@ -46,7 +47,7 @@ export async function checkIndex(
       if ((kind === 'confirmed') !== inChain.has(hash)) found.push(`${hash} is ${kind} in the index`)
     }
     found.push(...(await wrongEvents(snapshot, walked, chain.everAddresses)))
-    found.push(...(await lostRows(snapshot, new Set([...walked.addresses, ...chain.everAddresses]))))
+    found.push(...(await damagedParts(snapshot, new Set([...walked.addresses, ...chain.everAddresses]))))
   })
   return {
     count: found.length,
@@ -70,18 +71,15 @@ async function wrongEvents(
   return found
 }
 
-/** A part of the rows may never have been counted: after a rollback beyond the undo data only the newest are. */
-async function lostRows(snapshot: Snapshot, addresses: Iterable<string>): Promise<string[]> {
-  const found: string[] = []
-  const { countedFrom } = await snapshot.coverage()
-  if (countedFrom === undefined) {
-    found.push('no rows are counted')
-  }
+/** Checks all blocks, the chunks of all runs, and what leads to the records of each address. */
+async function damagedParts(snapshot: Snapshot, addresses: Iterable<string>): Promise<string[]> {
+  const { from = 0, to } = (await snapshot.indexedRange()) ?? {}
+  const damage = [
+    ...(await snapshot.findDamage(from, to?.number ?? -1)),
+    ...(await snapshot.findChunkDamage(0, partCount))
+  ]
+  const found = damage.map(each => `damaged: ${flat(each)}`)
   for (const address of addresses as Iterable<`0x${string}`>) {
-    const { isComplete, missing, unresolved } = await snapshot.recount(address)
-    if (!isComplete || missing.length > 0 || unresolved > 0) {
-      found.push(`rows of ${address}: ${flat({ isComplete, missing, unresolved })}`)
-    }
     for await (const chunk of snapshot.auditedRecords(address)) {
       if (chunk.missing.length > 0) found.push(`missing of ${address}: ${flat(chunk.missing)}`)
     }

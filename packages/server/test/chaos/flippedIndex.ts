@@ -46,7 +46,7 @@ export async function fillIndex(writer: StoreWriter): Promise<void> {
   await writer.markBackfilled()
   await commitChain(writer, removed)
   await writer.rollbackTo(kept.at(-1)!.ref)
-  // Epochs are merged meanwhile, where there are any.
+  // Runs are merged meanwhile, where there are enough.
   await sleep(1_500)
   for (const block of newest) await commitChain(writer, [block])
   const present = Array.from({ length: 12 }, (_, n) =>

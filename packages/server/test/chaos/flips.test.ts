@@ -40,11 +40,9 @@ async function fillSqlite(): Promise<IndexInFiles> {
   const { path: folder, remove } = await temporaryFolder()
   removals.push(remove)
   const writer = await openSqliteWriter(folder, identity, {
-    epochTransactions: 40,
-    mergeFanOut: 2,
-    mergeAfterMs: 0,
-    minUndoBlocks: 8,
-    maxUndoBlocks: 16
+    mergeFactor: 2,
+    unmergedBlocks: 8,
+    mergeAfterMs: 0
   })
   await fillIndex(writer)
   await writer.close()
@@ -82,7 +80,7 @@ async function fillPostgres(): Promise<IndexInFiles> {
   expect(await queryOnce(url, 'SHOW data_checksums')).toEqual([
     { data_checksums: hasPageChecksums ? 'on' : 'off' }
   ])
-  const layout = { smallestPartition: 50, largestPartition: 100, minUndoBlocks: 8, maxUndoBlocks: 16 }
+  const layout = { mergeFactor: 2, unmergedBlocks: 2, pieceRows: 50 }
   const writer = await openPostgresWriter(url, identity, layout)
   await fillIndex(writer)
   await writer.close()

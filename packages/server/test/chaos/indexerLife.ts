@@ -35,10 +35,8 @@ export interface LifePlan {
   }
 }
 
-/** Small, so that a short chain has many epochs or partitions, and rollbacks both with and without undo data. */
-const epochTransactions = 60
-const partitions = { smallestPartition: 60, largestPartition: 60, listedAtOnce: 10, listingMs: 0 }
-const undo = { minUndoBlocks: 8, maxUndoBlocks: 24 }
+/** Small, so that a short chain has merged runs, and rollbacks that remove runs and that cut them. */
+const runs = { mergeFactor: 2, unmergedBlocks: 8, resealTransactions: 60 }
 
 const plan = JSON.parse(process.argv[2] ?? '{}') as LifePlan
 /** A look at the pool may begin beside a commit. */
@@ -64,10 +62,10 @@ function step(): Loss | undefined {
 async function openWriter(identity: ChainIdentity): Promise<StoreWriter> {
   if (plan.store.kind === 'sqlite') {
     const driver = mortalDriver(loadSqliteDriver(), step)
-    return openSqliteWriter(plan.store.folder, identity, { epochTransactions, ...undo, driver })
+    return openSqliteWriter(plan.store.folder, identity, { ...runs, driver })
   }
   door ??= await openDoor(plan.store.url)
-  return openPostgresWriter(door.url, identity, { ...partitions, ...undo })
+  return openPostgresWriter(door.url, identity, runs)
 }
 
 let door: DatabaseDoor | undefined

@@ -1,5 +1,4 @@
 import type { StoreLocation } from '@chain-data/index'
-import { dumpSections } from '@chain-data/index/test'
 import { afterAll, describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
@@ -81,9 +80,8 @@ describe.each(chaosPlaces)('in $engine.name, on $node.name', beside, ({ engine, 
         ...{ blocks: chain.head(), 'transactions sent': chain.everHashes.size }
       })
       expect(await checkIndex(killed, chain)).toEqual(none)
-      const [dump, straightDump] = [await dumpOf(killed), await dumpOf(straight)]
+      const [dump, straightDump] = [await dumpIndex(killed, chainId), await dumpIndex(straight, chainId)]
       expect(dump.sha256).toBe(straightDump.sha256)
-      expect(await missingHoldings(killed, straight)).toEqual([])
       expect(await pendingOf(killed, chain)).toEqual(await pendingOf(straight, chain))
       if (!isFull || name !== 'anvil') return
       const wanted = { ...counts, ...(engine.name === 'postgres' ? lost : {}) }
@@ -180,16 +178,6 @@ function end(life: Life, signal: 'SIGKILL' | 'SIGTERM'): Promise<Death> {
 
 async function headOf({ rpc }: ChaosChain): Promise<{ hash: string }> {
   return (await rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
-}
-
-/** Holding candidates of blocks that are gone stay: both have those of the chain, and the killed one some more. */
-const dumpOf = (store: StoreLocation) => dumpIndex(store, chainId, ['holding'])
-
-async function missingHoldings(killed: StoreLocation, straight: StoreLocation): Promise<string[]> {
-  const others = dumpSections.filter(name => name !== 'holding')
-  const linesOf = async (store: StoreLocation) => (await dumpIndex(store, chainId, others)).text.split('\n')
-  const found = new Set(await linesOf(killed))
-  return (await linesOf(straight)).filter(line => !found.has(line))
 }
 
 /** Every address's part of the pool; when each entry was first seen depends on the lives. */

@@ -80,8 +80,8 @@ describe.each(chaosPlaces)('in $engine.name, on $node.name', beside, ({ engine, 
       const straight = await startIndexer(node, engines[0])
       await atHead(straight.indexer, chain)
       await straight.indexer.stop()
-      const dump = await dumpIndex(store, chainId, ['holding'])
-      const straightDump = await dumpIndex(straight.store, chainId, ['holding'])
+      const dump = await dumpIndex(store, chainId)
+      const straightDump = await dumpIndex(straight.store, chainId)
       if (name !== 'anvil') reportSkipped('reorgs.test.ts', name, 'reorgs without a lower head', noReorg)
       report('reorgs.test.ts', {
         ...{

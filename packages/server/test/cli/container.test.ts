@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import serverPackage from '../../package.json' with { type: 'json' }
 
-const folder = new URL('../../', import.meta.url)
+const folder = new URL('../..', import.meta.url)
 const dockerfile = readFileSync(new URL('Dockerfile', folder), 'utf8')
 const composeFile = fileURLToPath(new URL('compose.yaml', folder))
 const compose = parse(readFileSync(composeFile, 'utf8'))

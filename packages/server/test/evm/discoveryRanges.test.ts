@@ -138,5 +138,5 @@ test('ranges of a block that a reorg removed leave no ghost', async () => {
   expect(idsIn(after, kept)).toEqual(fromTo(0, 2))
   expect(after.nfts).toHaveLength(3)
   expect(after.incomplete).toBeUndefined()
-  expect(await world.candidates(holder)).toHaveLength(2)
+  expect(await world.candidates(holder)).toHaveLength(1)
 })

@@ -47,7 +47,7 @@ const places = [
   ...['server/metadata', 'server/metadata/deeper', 'evm/blocks', 'solana', 'server/methods'].map(
     folder => `packages/server/src/${folder}`
   ),
-  'packages/index/src/shared'
+  'packages/index/src/store'
 ]
 
 const waysOut = [

@@ -50,7 +50,7 @@ function zeroRoot(table: string): void {
 }
 
 it.each([
-  ['a page of the address index', 'address_tx'],
+  ['a page of the chunks', 'chunk'],
   ['the page of the meta row, without which the index cannot be opened', 'meta']
 ])(
   'damage of %s stalls its chain alone: not ready at once, and every message says how to rebuild',

@@ -118,28 +118,3 @@ it.each(engines)(
     expect((await readAudit(reader, alice)).flatMap(({ missing }) => missing)).toEqual([])
   }
 )
-
-it('a block that a caller finds damaged does not wait for a search for lost rows, and neither does its next read', async () => {
-  await store(engines[0])
-  await damageIndex(location, `DELETE FROM holding WHERE token_id = (SELECT max(token_id) FROM holding)`)
-  await damageRecord()
-  let answered: readonly unknown[] = []
-  const { board, fetched, healAll, stop } = startHealer(
-    writer,
-    blocks,
-    [{ part: 'candidate' }],
-    async number => {
-      if (number === 2) {
-        await expect(historyOf(alice)).rejects.toMatchObject({ damage })
-        await reader.reportDamage(damage)
-      }
-      if (number === 3) answered = await historyOf(alice)
-    }
-  )
-  cleanUps.push(stop)
-  await healAll()
-  // The search fetches the block again when it is its turn.
-  expect(fetched).toEqual([0, 1, 2, damagedBlock, ...blocks.slice(3).map(({ ref }) => ref.number)])
-  expect(answered).toStrictEqual(expectedHistory(blocks, alice))
-  expect(board.read().integrity).toMatchObject({ damaged: 0, healed: 2 })
-})

@@ -3,11 +3,19 @@
  * shorter, and what is no longer needed fails the test until it is taken out.
  */
 
-/** Files that import each other. */
-export const knotsOfFiles: readonly (readonly string[])[] = []
+type Knots = Readonly<Record<'server' | 'index', readonly (readonly string[])[]>>
 
-/** Folders that import each other. */
-export const knotsOfFolders: readonly (readonly string[])[] = []
+/** Files of each package that import each other. */
+export const knotsOfFiles: Knots = {
+  server: [],
+  index: []
+}
+
+/** Folders of each package that import each other. */
+export const knotsOfFolders: Knots = {
+  server: [],
+  index: []
+}
 
 /** How often a folder imports one that it lies in. */
 export const importsOfParents: Readonly<Record<string, number>> = {}

@@ -7,7 +7,7 @@ import { createServer, type Server } from '@chain-data/server'
 import type { Figures } from './limits.ts'
 import { type Coverage, type Executed, intersect, startCoverage, subtract } from './startCoverage.ts'
 
-const packages = new URL('../../../', import.meta.url)
+const packages = new URL('../../..', import.meta.url)
 /** The server, its index, and the protocol, whose generated validators every request runs through. */
 const counted = ['server/src/', 'index/src/', 'protocol/src/'].map(folder => new URL(folder, packages).href)
 

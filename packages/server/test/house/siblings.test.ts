@@ -17,28 +17,12 @@ const siblings: readonly Siblings[] = [
     folders: ['sqlite', 'postgres'],
     alone: [
       {
-        why: 'SQLite keeps random inserts in the cache by epochs, and merges them',
-        files: [
-          'sqlite/epochs.ts',
-          'sqlite/merge.ts',
-          'sqlite/idleWork.ts',
-          'sqlite/keyedTables.ts',
-          'sqlite/tableShapes.ts'
-        ]
+        why: 'SQLite finds chunks by a table of their bounds, PostgreSQL by their primary key',
+        files: ['sqlite/chunks.ts']
       },
       {
-        why: 'SQLite has no checksums of pages: sums of rows and of parts of an epoch prove what is read by key',
-        files: [
-          ...['countedParts', 'epochList', 'epochSums', 'keyedRows', 'linkedEdits', 'linkedRows'],
-          ...['partSums', 'provenHoldings', 'provenIds', 'rowDamage', 'suspectRows', 'suspectCandidates']
-        ].map(name => `sqlite/${name}.ts`)
-      },
-      {
-        why: 'Rows of SQLite are compared with their checksums here, those of PostgreSQL by the database',
-        files: [
-          ...['blockRows', 'poolRow', 'reorged', 'sealedRows'].map(name => `sqlite/${name}.ts`),
-          'postgres/judged.ts'
-        ]
+        why: 'SQLite reads over a file of its own, PostgreSQL over a view of one of several servers',
+        files: ['sqlite/read.ts', 'postgres/PostgresSnapshot.ts']
       },
       {
         why: 'Readers tell the writer of damage through a file, or through a channel of the database',
@@ -57,17 +41,14 @@ const siblings: readonly Siblings[] = [
         files: ['postgres/citus.ts']
       },
       {
-        why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them, found in a directory',
-        files: ['postgres/partitions.ts', 'postgres/history.ts', 'postgres/directory.ts']
-      },
-      {
         why: 'PostgreSQL is reached over connections that are shared, fail and fall silent, on several servers',
         files: ['postgres/servers.ts', 'postgres/connection.ts', 'postgres/session.ts', 'postgres/view.ts']
       },
       {
         why: 'A transaction of PostgreSQL is sent as one script, with its rows',
-        files: ['postgres/copyBuffer.ts', 'postgres/literals.ts']
+        files: ['postgres/copyBuffer.ts', 'postgres/copyRows.ts', 'postgres/literals.ts']
       },
+      { why: 'Chains are schemas of PostgreSQL, and files of SQLite', files: ['postgres/schema.ts'] },
       { why: 'Only a database server has settings to check', files: ['postgres/serverFacts.ts'] }
     ],
     unexplained: 0

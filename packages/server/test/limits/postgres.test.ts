@@ -37,7 +37,7 @@ describe('the PostgreSQL of the tests', () => {
     const script = `const { socketFolder } = await (await import('${support}')).startPostgres()
       console.log(socketFolder); setInterval(() => {}, 1_000)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      cwd: fileURLToPath(new URL('.', import.meta.url)),
+      cwd: fileURLToPath(new URL('./', import.meta.url)),
       stdio: ['ignore', 'pipe', 'inherit']
     })
     const [line] = await once(child.stdout, 'data')

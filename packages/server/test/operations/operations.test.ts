@@ -3,10 +3,11 @@ import type { HistoryCertificate, TransactionRecord } from '@chain-data/protocol
 import { checkResult } from '@chain-data/protocol/validators'
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openCertifier } from '../certificate/openCertifier.ts'
 import { type CertifiedWorld, startCertifiedWorld } from '../certificate/startCertifiedWorld.ts'
-import { openStoredRows } from '../certificate/storedRows.ts'
 import { type Engine, engines, type TestStore } from '../support/testStores.ts'
 import { deployEntryPoint, type EntryPoint, sendBundle, signOperation, type Version } from './entryPoints.ts'
+import { loseParty } from './loseParty.ts'
 import { scanChain } from './scanChain.ts'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8']
@@ -176,30 +177,32 @@ describe('bundles of EntryPoint 0.6, 0.7 and 0.8, and authorizations, on anvil',
       sent.verdict,
       operations?.verdict
     ]
-    const rows = openStoredRows(store.location)
+    await certified.stopServer()
+    const certifier = await openCertifier(store.location, anvil.rpcUrl)
     const [{ alice: account, bundles }] = played as [Played]
     const lost = [
       [account, bundles[1]],
       [authority.address, carriers['any chain']]
     ] as const
     for (const [address, hash] of lost) {
-      const whole = await certified.verify(address)
+      const whole = await certifier.verify(address)
       expect(verdicts(whole), JSON.stringify(whole.findings)).toEqual(['proven', 'proven', 'proven'])
       const receipt = (await world.rpc('eth_getTransactionReceipt', hash)) as Record<string, string>
-      const id = Number(receipt.blockNumber) * 65_536 + Number(receipt.transactionIndex)
-      const key = address.slice(2).toLowerCase()
-      const row = (await rows.list('address_tx')).find(each => each.address === key && each.tx_id === id)
-      if (row === undefined) throw new Error('the row is not there')
-      const putBack = await rows.lose('address_tx', row)
+      const putBack = await loseParty(store.location, anvil.rpcUrl, {
+        blockNumber: Number(receipt.blockNumber),
+        index: Number(receipt.transactionIndex),
+        address: address.toLowerCase()
+      })
       const part = address === account ? 'operations' : 'sent'
-      const broken = await certified.verify(address)
+      const broken = await certifier.verify(address)
       expect([broken.verdict, broken[part]?.verdict]).toEqual(['failed', 'failed'])
       expect(broken.findings).toContainEqual(
         expect.objectContaining({ kind: 'MISSING_TRANSACTION', transactionHash: hash })
       )
       await putBack()
-      expect(verdicts(await certified.verify(address))).toEqual(['proven', 'proven', 'proven'])
+      expect(verdicts(await certifier.verify(address))).toEqual(['proven', 'proven', 'proven'])
     }
+    await certifier.close()
     for (const { bob: failed, carol: sponsored } of played) {
       for (const address of [failed, sponsored]) {
         const { operations } = await certified.verify(address)

@@ -13,8 +13,8 @@ export interface Audit {
 }
 
 const tables = [
-  ...['leader', 'block', 'meta', 'pool', 'undo', 'reorged', 'holding', 'writer_report'],
-  ...['account_event', 'tally', 'change_log']
+  ...['leader', 'block', 'block_extra', 'run', 'meta', 'pool', 'reorged', 'writer_report'],
+  'change_log'
 ]
 
 /**

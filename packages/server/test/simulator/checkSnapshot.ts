@@ -57,15 +57,16 @@ async function checkAccount(
     return 'other events'
   }
   await pauseBetween()
-  const { isComplete, missing, unresolved, ofOther } = await snapshot.recount(address)
-  // A recount names what it misses, where other reads throw.
-  if (!isComplete || missing.length + unresolved > 0 || ofOther !== undefined) {
-    throw new IndexDamagedError({ part: 'counts' }, 'rows are missing')
+  // An audit names what it misses, where other reads throw.
+  for await (const { missing } of snapshot.auditedRecords(address)) {
+    const [first] = missing
+    const block = first?.position.blockNumber
+    if (block !== undefined) throw new IndexDamagedError({ part: 'record', block }, `lost: ${first?.part}`)
   }
   await pauseBetween()
-  const found = new Set((await gather(snapshot.holdingCandidates(address))).map(keyOf))
-  const lost = candidatesOf(blocks, address).filter(candidate => !found.has(keyOf(candidate)))
-  if (lost.length > 0) return `${lost.length} candidates are missing`
+  const found = (await gather(snapshot.holdingCandidates(address))).map(keyOf).sort()
+  const candidates = [...new Set(candidatesOf(blocks, address).map(keyOf))].sort()
+  if (!isDeepStrictEqual(found, candidates)) return `${found.length} candidates, not ${candidates.length}`
   await pauseBetween()
   const mined = new Set<Hash>(blocks.flatMap(each => each.transactions.map(one => one.transaction.hash)))
   if ((await snapshot.pending(address)).some(({ hash }) => mined.has(hash))) return 'a mined one is pending'

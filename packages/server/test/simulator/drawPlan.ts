@@ -1,9 +1,8 @@
 import type { Random } from '../../../devnet/src/platform/createRandom.ts'
 import type { ServerPlan } from './simulatedServer.ts'
 
-/** Draws how a server works: small epochs and little undo data, so that a short chain has merges, and rollbacks with and without. */
+/** Draws how a server works: small runs, so that a short chain has merges, and rollbacks that remove runs and that cut them. */
 export function drawPlan(random: Random): ServerPlan {
-  const minUndoBlocks = random.pick([2, 4, 256])
   return {
     pollIntervalMs: random.pick([500, 1_000, 4_000]),
     window: random.pick([1, 4, 32]),
@@ -11,13 +10,14 @@ export function drawPlan(random: Random): ServerPlan {
     recentBlocks: random.pick([1, 3, 256]),
     lowerHeadGraceMs: random.pick([0, 2_000, 30_000]),
     layout: {
-      epochTransactions: random.pick([3, 10, 100_000]),
-      mergeFanOut: 2,
-      mergeRows: random.pick([2, 50]),
-      maxEpochs: random.pick([2, 128]),
+      mergeFactor: random.pick([2, 3]),
+      unmergedBlocks: random.pick([0, 2, 12]),
+      pieceRows: random.pick([2, 50]),
+      pieceChunks: random.pick([1, 1_000]),
+      maxFiltered: random.pick([0, 5, 1_000_000]),
+      resealTransactions: random.pick([2, 32_768]),
+      maxRuns: random.pick([2, 32]),
       mergeAfterMs: random.pick([250, 1_000]),
-      minUndoBlocks,
-      maxUndoBlocks: minUndoBlocks * random.pick([2, 32]),
       changeLogBlocks: random.pick([3, 10_000, 10_000])
     }
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { type Address, type Hash, IndexDamagedError } from '@chain-data/index'
+import { type Address, type Hash, IndexDamagedError, walkIndex } from '@chain-data/index'
 import { people } from '@chain-data/index/test'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { type AnswerChecker, createAnswerChecker, type Told } from './checkAnswer.ts'
@@ -150,7 +150,7 @@ class Simulation {
 
   async #doOne(): Promise<void> {
     const random = this.#random
-    const deed = random.below(21)
+    const deed = random.below(23)
     if (deed < 4) this.#act('send', () => this.#chain.send(1 + random.below(3)))
     else if (deed < 9) this.#act('mine', () => this.#chain.mine(1 + random.below(3)))
     else if (deed < 12) {
@@ -183,6 +183,8 @@ class Simulation {
       this.#jumpedMs = this.#time.nowMs()
       this.#count('clock jumps')
       this.#note(`the clock jumps by ${jumpMs} ms`)
+    } else if (deed > 20) {
+      this.#disk.lose()
     } else if (random.below(2) === 0) {
       this.#remains = random.pick(remains)
       this.#die()
@@ -391,7 +393,22 @@ class Simulation {
       }
       await this.#time.sleep(200)
     }
+    while ((await this.#damaged()) > 0) {
+      if (this.#time.nowMs() > lastMs) {
+        throw new Error(`not healed: ${JSON.stringify(this.#life?.server.status())}`)
+      }
+      await this.#time.sleep(1_000)
+    }
     await this.#checkAll()
+  }
+
+  /** @returns the number of damaged parts of the whole index. */
+  async #damaged(): Promise<number> {
+    const server = this.#life?.server
+    if (server === undefined) return 1
+    let found = 0
+    for await (const { damage } of walkIndex(server.reader)) found += damage.length
+    return found
   }
 
   async #checkAll(): Promise<void> {

@@ -31,15 +31,17 @@ type Remains = (typeof remains)[number]
 
 /** SQLite over a disk that fails. Its files are real ones, in memory where there is room. */
 export interface SimulatedDisk {
-  /** Drivers of the server that lives now: for its writer, on which faults fall, and for its readers. */
-  drivers(): { readonly writer: SqliteDriver; readonly reader: SqliteDriver }
+  /** Drivers of the server that lives now: for its writer, on which faults fall, for its readers, and for the check in the background. */
+  drivers(): { readonly writer: SqliteDriver; readonly reader: SqliteDriver; readonly check: SqliteDriver }
   readonly folder: string
   /** Something happens at the `n`th writing call of the writer from now; bits flip in calls of the readers. */
   plan(fault: CallFault, n: number): void
   /** Writing fails with SQLITE_FULL. */
   isFull: boolean
-  /** Bits that were lost so far. */
+  /** Bits and rows that were lost so far. */
   readonly flips: number
+  /** A row of the index is lost for good, or a bit of it, as on a disk that forgets a page. */
+  lose(): void
   /** Ends all connections as they are. The files of the next server are made of what is left. */
   die(what: Remains): void
   /** Takes back everything that is planned. */
@@ -176,13 +178,33 @@ export function createSimulatedDisk(
   }
 
   const disk: SimulatedDisk = {
-    drivers: () => ({ writer: driver(life, true), reader: driver(life, false) }),
+    drivers: () => ({ writer: driver(life, true), reader: driver(life, false), check: real }),
     get folder() {
       return folderOf(life)
     },
     isFull: false,
     get flips() {
       return flips
+    },
+    lose() {
+      const harm = random.pick<{ readonly table: string; readonly sql: string }>(harms)
+      const place = random.below(2 ** 20)
+      let connection: SqliteConnection | undefined
+      try {
+        connection = real.open(databaseOf(life), { busyTimeoutMs: 0 })
+        const { n = 0 } =
+          connection.prepare<{ n: number }>(`SELECT count(*) AS n FROM ${harm.table}`).get([]) ?? {}
+        const row = `SELECT rowid FROM ${harm.table} ORDER BY rowid LIMIT 1 OFFSET ${n === 0 ? 0 : place % n}`
+        if (n > 0) connection.exec(`${harm.sql} WHERE rowid = (${row})`)
+        if (n > 0) flips++
+        note(`${harm.sql}: ${n} rows`)
+        count('lost rows')
+      } catch (error) {
+        // The writer is in the middle of a transaction, or there is no index yet.
+        note(`nothing is lost: ${String(error)}`)
+      } finally {
+        connection?.close()
+      }
     },
     plan(fault, n) {
       planned = { fault, left: n }
@@ -209,6 +231,21 @@ export function createSimulatedDisk(
   mkdirSync(folderOf(life), { recursive: true })
   return disk
 }
+
+/** What the disk loses, one row at a time. */
+const harms = [
+  { table: 'chunk', sql: 'DELETE FROM chunk' },
+  {
+    table: 'chunk',
+    sql: "UPDATE chunk SET bytes = CAST(substr(bytes, 1, 2) || x'5a' || substr(bytes, 4) AS BLOB)"
+  },
+  { table: 'tx', sql: 'DELETE FROM tx' },
+  { table: 'tx', sql: "UPDATE tx SET rec = CAST(substr(rec, 1, 40) || x'ff' || substr(rec, 42) AS BLOB)" },
+  { table: 'block', sql: 'DELETE FROM block' },
+  { table: 'block', sql: 'UPDATE block SET timestamp_seconds = 7' },
+  { table: 'block_extra', sql: 'DELETE FROM block_extra' },
+  { table: 'run', sql: 'DELETE FROM run' }
+] as const
 
 function isFlippable(value: unknown): boolean {
   return (value instanceof Uint8Array && value.length > 0) || (typeof value === 'number' && value > 1)

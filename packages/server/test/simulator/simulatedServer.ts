@@ -1,13 +1,16 @@
-import type { StoreReader, StoreWriter, SyncStatus } from '@chain-data/index'
-import { type Layout, openSqliteReader, openSqliteWriter } from '@chain-data/index/test'
+import { IndexDamagedError, type StoreReader, type StoreWriter, type SyncStatus } from '@chain-data/index'
+import { openSqliteReader, openSqliteWriter, type SqliteWriterOptions } from '@chain-data/index/test'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
 import { backOffMs, pause } from '../../src/platform/concurrency/pause.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { backfill } from '../../src/server/indexer/backfill.ts'
+import { createHealer } from '../../src/server/indexer/createHealer.ts'
 import { type FollowOptions, follow } from '../../src/server/indexer/follow.ts'
 import { createIndexCounts } from '../../src/server/indexer/indexCounts.ts'
+import { removeParted } from '../../src/server/indexer/removeParted.ts'
+import { scrubIndex } from '../../src/server/indexer/scrubIndex.ts'
 import { createStatusBoard, describeProblem, reportStatus } from '../../src/server/indexer/status.ts'
 import type { Handlers } from '../../src/server/methods/MethodContext.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
@@ -20,7 +23,7 @@ export interface ServerPlan
   extends Required<
     Pick<FollowOptions, 'pollIntervalMs' | 'window' | 'roundBlocks' | 'recentBlocks' | 'lowerHeadGraceMs'>
   > {
-  readonly layout: Partial<Layout>
+  readonly layout: SqliteWriterOptions
 }
 
 /** The real indexer, writer, store, reader and history method, on one thread. */
@@ -34,6 +37,9 @@ export interface SimulatedServer {
 
 const identity = { chainId, genesisHash }
 const restarts = { firstMs: 500, maxMs: 30_000 }
+/** As in `runIndexer`. */
+const damagedPauseMs = 1_000
+const passSeconds = 10
 const reportMs = 5_000
 const cacheBytes = 100_000
 /** Made once: it holds a table of addresses, which is the same for every seed. */
@@ -69,20 +75,46 @@ export async function startSimulatedServer(
     if (rollingBackTo === -1) onEmptied()
   })
   const reader = await openSqliteReader(folder, chainId, { driver: drivers.reader })
+  const checked = await openSqliteReader(folder, chainId, { driver: drivers.check })
+
+  const healer = createHealer({
+    ...{ chainId, board, logger: silentLogger },
+    fetchBlock: (number, _, blockSignal) => node.source.block(number, blockSignal)
+  })
 
   /** As `runIndexer` does once it has heard the node. */
   async function indexOnce(): Promise<void> {
     await node.source.identity(signal)
     const store = await openSqliteWriter(folder, identity, { driver: drivers.writer, signal, ...layout })
-    const stopReports = await beginReports(store)
+    const stopReports = reportStatus({ store, board, everyMs: reportMs, logger: silentLogger })
     try {
       const counts = createIndexCounts(chainId)
       const { source } = node
       const common = { source, store, board, counts, startBlock: 0, logger: silentLogger, ...pace }
       const filling = openAbortScope([signal])
-      const filled = backfill({ ...common, chainId, signal: filling.signal, onDamage: () => {} })
+      let endRound = () => {}
+      const filled = Promise.all([
+        backfill({ ...common, chainId, signal: filling.signal, onDamage: healer.report }),
+        healer.healInto(store, filling.signal, () => endRound()),
+        scrubIndex({ reader: checked, passSeconds, healer, board, signal: filling.signal })
+      ])
       try {
-        await follow({ ...common, identity, signal })
+        while (!signal.aborted) {
+          const round = openAbortScope([signal])
+          endRound = round.end
+          try {
+            await showState(store)
+            await follow({ ...common, identity, signal: round.signal, isParted: healer.isParted })
+          } catch (error) {
+            if (signal.aborted || !(error instanceof IndexDamagedError)) throw error
+            healer.report(error.damage)
+            await removeParted(store, error.damage, healer)
+            board.change({ phase: 'stalled', problem: describeProblem(error), rollingBackTo: undefined })
+            await pause(damagedPauseMs, signal)
+          } finally {
+            round.end()
+          }
+        }
       } finally {
         filling.end()
         await filled
@@ -93,18 +125,12 @@ export async function startSimulatedServer(
     }
   }
 
-  async function beginReports(store: StoreWriter): Promise<() => void> {
-    try {
-      const { head, indexedFrom = 0, backfilled, degraded } = await store.state()
-      board.change({
-        ...{ indexedTo: head, indexedFrom, backfilled, degraded },
-        ...{ phase: 'backfilling', problem: undefined, poolCovered: false, poolSeenAtMs: undefined }
-      })
-      return reportStatus({ store, board, everyMs: reportMs, logger: silentLogger })
-    } catch (error) {
-      await store.close().catch(() => undefined)
-      throw error
-    }
+  async function showState(store: StoreWriter): Promise<void> {
+    const { head, indexedFrom = 0, backfilled, degraded } = await store.state()
+    board.change({
+      ...{ indexedTo: head, indexedFrom, backfilled, degraded },
+      ...{ phase: 'backfilling', problem: undefined, poolCovered: false, poolSeenAtMs: undefined }
+    })
   }
 
   /** As `startIndexer` does with a thread that fails. */
@@ -136,6 +162,7 @@ export async function startSimulatedServer(
       stopping.abort(new Error('the server stops'))
       await indexing
       await reader.close()
+      await checked.close()
     }
   }
 }

@@ -62,6 +62,7 @@ it(
       'slow',
       'full',
       'flips',
+      'lost rows',
       'partial',
       'INDEX_DAMAGED',
       'rollbacks',

@@ -1,6 +1,5 @@
 import type { StoreLocation } from '@chain-data/index'
 import {
-  type DumpSection,
   dumpPostgresStore,
   dumpStore,
   type Postgres,
@@ -57,12 +56,8 @@ export const engines: readonly [sqlite: Engine, postgres: Engine] = [
  * What the index of one chain holds, however the engine lays it out: equal texts are equal indexes, also of two engines.
  * @throws {StoreError} there is no index of this chain.
  */
-export async function dumpIndex(
-  location: StoreLocation,
-  chainId: number,
-  omit: readonly DumpSection[] = []
-): Promise<StoreDump> {
+export async function dumpIndex(location: StoreLocation, chainId: number): Promise<StoreDump> {
   return location.kind === 'sqlite'
-    ? dumpStore(location.folder, chainId, { omit: [...omit, 'epoch'] })
-    : dumpPostgresStore(location.url, chainId, { omit })
+    ? dumpStore(location.folder, chainId)
+    : dumpPostgresStore(location.url, chainId)
 }
