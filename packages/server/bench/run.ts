@@ -6,10 +6,10 @@
  * `-- store --transactions 10000000`.
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
  * headers with others, `-- ingest --threads` numbers of threads that decode, `-- ingest --log` a log of changes that holds
- * all blocks with one that holds few, `-- store --log` the writer with the log and with none, `-- store --partitions` pages of PostgreSQL
- * in few and many partitions, `-- store --citus` Citus with plain PostgreSQL, `-- store --restart` starts of a server over a large
+ * all blocks with one that holds few, `-- store --log` the writer with the log and with none, `-- store --citus` Citus with plain PostgreSQL, `-- store --restart` starts of a server over a large
  * index, `-- streams --resumed` streams that go on after an old cursor, `-- http --checks` pages whose stored bytes are checked with others; these keep nothing. `-- ingest --latency 50` has the recorded
  * node answer 50 ms later, and keeps nothing either.
+ * `-- store --against <absolute path>` fills stores of both checkouts in turn and reads pages of them,
  * `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
  */
@@ -37,9 +37,9 @@ import { benchSolana } from './solana/benchSolana.ts'
 import { benchSolanaHistory } from './solanaHistory/benchSolanaHistory.ts'
 import { benchChangeLog } from './store/benchChangeLog.ts'
 import { benchCitus } from './store/benchCitus.ts'
-import { benchPartitions } from './store/benchPartitions.ts'
 import { benchRestart } from './store/benchRestart.ts'
 import { benchStore } from './store/benchStore.ts'
+import { benchStoreAgainst } from './store/benchStoreAgainst.ts'
 import { benchResumed } from './streams/benchResumed.ts'
 import { benchStreams } from './streams/benchStreams.ts'
 
@@ -54,7 +54,6 @@ const { values, positionals: wanted } = parseArgs({
     roots: { type: 'boolean', default: false },
     threads: { type: 'boolean', default: false },
     log: { type: 'boolean', default: false },
-    partitions: { type: 'boolean', default: false },
     citus: { type: 'boolean', default: false },
     checks: { type: 'boolean', default: false },
     restart: { type: 'boolean', default: false },
@@ -88,9 +87,9 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   solanaHistory: benchSolanaHistory,
   soak: out => benchSoak(out, Number(values.minutes)),
   store: out => {
-    const { write, engine } = values
+    const { write, engine, against } = values
+    if (against !== undefined) return benchStoreAgainst(resolve(against), out)
     if (values.log) return benchChangeLog(out)
-    if (values.partitions) return benchPartitions(out)
     if (values.restart) return benchRestart(out, Number(values.transactions))
     if (values.citus) return benchCitus(out)
     return benchStore(out, { write, transactions: Number(values.transactions), only: engine })
@@ -105,18 +104,8 @@ for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  const { against, latency, roots, threads, log, partitions, citus, checks, restart, resumed } = values
-  const isOther = [
-    roots,
-    threads,
-    log,
-    partitions,
-    citus,
-    checks,
-    restart,
-    resumed,
-    latency !== '0'
-  ].includes(true)
+  const { against, latency, roots, threads, log, citus, checks, restart, resumed } = values
+  const isOther = [roots, threads, log, citus, checks, restart, resumed, latency !== '0'].includes(true)
   const isKept = name === 'remote' || (against === undefined && !isOther)
   if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)

@@ -14,18 +14,14 @@ const replaced: Readonly<Record<string, readonly (readonly [checked: string, unc
   '/index/src/record/recordSums.ts': [
     ['if (at <= start || sumOf(chainId, id, bytes, start, at) !== stored)', 'if (at <= start)']
   ],
-  '/index/src/shared/rowSums.ts': [
+  '/index/src/store/rowSums.ts': [
     ['if (row.sum === sumOfRow(chainId, table, row)) return row', 'return row']
   ],
-  '/index/src/sqlite/countedParts.ts': [['if (sumOfRows(shape, rows) !== sum) {', 'if (rows.count < 0) {']],
-  '/index/src/sqlite/epochList.ts': [
-    ['if (sum !== null && crc32(text) !== sum) {', 'if (text === undefined) {']
-  ],
-  '/index/src/sqlite/linkedRows.ts': [
-    ['if (epoch.proof === proofs.rows) check(', 'if (epoch.proof < 0) check('],
-    // Neither are the rows on both sides read.
-    ['(?2, ?3) ORDER BY', '(?2, ?3) AND 0 ORDER BY'],
-    ['< ?2 ORDER BY', '< ?2 AND 0 ORDER BY']
+  '/index/src/runs/chunk.ts': [
+    [
+      'if (end < 2 || crc32(bytes.subarray(0, end), seedOf(chainId, position)) !== checksumOf(bytes)) {',
+      'if (end < 2) {'
+    ]
   ]
 }
 

@@ -20,10 +20,9 @@ import {
 } from './syntheticChain.ts'
 
 const rounds = 3
-/** As while a chain catches up, 4,050 transactions each, into four partitions; then as at its head, 150 each. */
+/** As while a chain catches up, 4,050 transactions each; then as at its head, 150 each. */
 const [batches, blocksOfBatch, singleBlocks] = [60, 27, 120]
 const pages = 400
-const partitionSize = (batches * blocksOfBatch * 150) / 4
 
 /** Stores a chain in plain PostgreSQL and in Citus in turn, a commit at a time, and then reads pages of both in turn. */
 export async function benchCitus(print: (line: string) => void): Promise<object> {
@@ -67,8 +66,7 @@ interface Measured {
 type Pair<T> = readonly [T, T]
 
 async function measure(urls: Pair<string>): Promise<Record<string, Measured>> {
-  const layout = { smallestPartition: partitionSize, largestPartition: partitionSize }
-  const openWriter = (url: string) => openPostgresWriter(url, storeIdentity, layout)
+  const openWriter = (url: string) => openPostgresWriter(url, storeIdentity)
   const writers = [await openWriter(urls[0]), await openWriter(urls[1])] as const
   const chain = createSyntheticChain()
   const commits = (times: number, blocks: number) =>

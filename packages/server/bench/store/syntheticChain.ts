@@ -104,11 +104,18 @@ export function createSyntheticChain(hashOf: (number: number) => Hash = blockHas
       feeWei: gasPrice * gasSpent
     }
     if (!isToken) return { transaction: made, parties: [...new Set([from, receiver])], candidates: [] }
-    const isNft = next() * 100 < chainFigures.nftTransfers
-    const candidate: HoldingCandidate = isNft
-      ? { owner: receiver, contract, standard: 'erc721', tokenId: BigInt(below(10_000)) }
-      : { owner: receiver, contract, standard: 'erc20' }
-    return { transaction: made, parties: [...new Set([from, contract, receiver])], candidates: [candidate] }
+    const parties = [...new Set([from, contract, receiver])]
+    if (next() * 100 < chainFigures.nftTransfers) {
+      const token = { contract, standard: 'erc721', tokenId: BigInt(below(10_000)) } as const
+      const transfers = [{ ...token, from, to: receiver }]
+      return { transaction: made, parties, candidates: [{ ...token, owner: receiver }], transfers }
+    }
+    const transfers = [
+      { contract, standard: 'erc20' as const, from, to: receiver, amount: BigInt(`0x${amount}`) }
+    ]
+    const owners = [...new Set([from, receiver])]
+    const candidates = owners.map((owner): HoldingCandidate => ({ owner, contract, standard: 'erc20' }))
+    return { transaction: made, parties, candidates, transfers }
   }
 
   return {
