@@ -44,7 +44,7 @@ describe('docs/architecture.md', () => {
     'packages/server/src/server/indexer/',
     'packages/server/src/evm/blocks/traces/',
     'packages/server/src/server/live/',
-    'packages/index/src/shared/',
+    'packages/index/src/store/',
     'packages/devnet/src/evm/story/',
     'packages/conformance/src/report/',
     'packages/client/src/native.ts',

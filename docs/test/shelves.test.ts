@@ -21,6 +21,7 @@ const longPages: Readonly<Record<string, string>> = {
   'metrics.md': 'a table of every metric, looked up by name; one test compares it with the code',
   'sizing.md': 'measured figures with what each was measured on',
   'solana.md': 'one chain family; its parts refer to each other',
+  'storage.md': 'one format; its parts are read beside each other',
   'verified-history.md': 'one proof; its steps build on each other'
 }
 

@@ -19,7 +19,7 @@ export interface Outcome {
   readonly error?: string
 }
 
-const givenFolder = new URL('../given/', import.meta.url).href
+const givenFolder = new URL('../given', import.meta.url).href
 const sources = new Map<string, Task>()
 let addresses: Addresses | undefined
 
