@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeHost } from '../describeHost.ts'
 import { type RunningExample, sourceConditions, startExample } from '../startExample.ts'
 
-const folder = new URL('.', import.meta.url)
+const folder = new URL('./', import.meta.url)
 const next = createRequire(import.meta.url).resolve('next/dist/bin/next')
 
 // Without any setting of the service: it is not started by a build, or that would fail.

@@ -20,7 +20,7 @@ beforeAll(async () => {
     chains: { evm: [{ chainId, rpcUrls: ['http://127.0.0.1:1'] }] },
     log: { level: 'silent' }
   })
-  host = await startExample(['main.ts'], fileURLToPath(new URL('.', import.meta.url)), {
+  host = await startExample(['main.ts'], fileURLToPath(new URL('./', import.meta.url)), {
     CHAIN_DATA_TARGET: await service.listen(),
     CHAIN_DATA_SERVER_KEY: 'secret-of-the-host'
   })

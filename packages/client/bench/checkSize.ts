@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
+const here = fileURLToPath(new URL('./', import.meta.url))
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 const oneMethod = (entry: string) => `
@@ -131,12 +131,12 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/history above the client, gzip',
     bytes: (await gzippedBytes(withHistory)) - (await gzippedBytes(withClient)),
-    limit: 3_000
+    limit: 3_060
   },
   {
     what: '@chain-data/client/history fed by a stream, above the client, gzip',
     bytes: (await gzippedBytes(withStreamedHistory)) - (await gzippedBytes(withClient)),
-    limit: 4_640
+    limit: 4_710
   },
   {
     what: 'watchAddresses above ./actions with the history, gzip',

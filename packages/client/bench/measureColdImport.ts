@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const runs = 21
-const cwd = fileURLToPath(new URL('.', import.meta.url))
+const cwd = fileURLToPath(new URL('./', import.meta.url))
 
 /** Milliseconds that importing an entry adds to a fresh process: median of 21, a bare `node -e 0` subtracted. */
 export function measureColdImport(entry: string): { readonly medianMs: number; readonly bareMs: number } {

@@ -60,10 +60,10 @@ function readMember(text: string): Coverage {
       coverage[names[name as keyof typeof names]] = Number(value)
     }
     if (name === 'unknown') {
-      coverage.unknownBlocks = Array.from(value.matchAll(/(\d+)(?:-(\d+))?/g), ([, from, to = from]) => ({
-        from: Number(from),
-        to: Number(to)
-      }))
+      coverage.unknownBlocks = (value.match(/[\d-]+/g) ?? []).map(span => {
+        const [from, to = from] = span.split('-').map(Number)
+        return { from, to }
+      })
     }
     if (name === 'deep' && /^(node|state|none)$/.test(value)) coverage.deepHistory = value
     if (name === 'lacks' && value === 'zero-value-receipts') coverage.lacks = value

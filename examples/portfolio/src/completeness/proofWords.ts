@@ -10,7 +10,7 @@ export interface ProofWords {
 /** Findings that say what cannot be known, as people say it; of others the service's own words are shown. */
 const unknowns: Readonly<Record<string, string>> = {
   NOT_TRACED: 'payments by contracts are not known of all blocks',
-  NOT_COUNTED: 'a part of the index is too old, or too large, to be counted again',
+  NOT_COUNTED: 'the account has had too many tokens to look for each',
   NOT_FOLLOWED: 'there are more differences than one proof follows',
   STATE_UNAVAILABLE: 'the node does not know the state of older blocks',
   BALANCE_UNREADABLE: 'a token contract does not say what the account holds',

@@ -30,7 +30,7 @@ export function bundle(
   const { program, format, globalName, conditions, mainFields = ['browser', 'module', 'main'] } = options
   const { external = [] } = options
   return build({
-    stdin: { contents: program, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
+    stdin: { contents: program, resolveDir: fileURLToPath(new URL('./', import.meta.url)), loader: 'ts' },
     bundle: true,
     write: false,
     metafile: true,
