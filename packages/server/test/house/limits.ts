@@ -33,7 +33,7 @@ export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
     'server/start, lines': 950,
     'server/threads, lines': 120,
     'solana, lines': 4_100,
-    'index: all, lines': 16_700,
+    'index: all, lines': 16_800,
     'index: all, files': 145,
     'index: all, files with one importer': 37,
     'index: all, percent of files from 200 lines': 15.5,
