@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { IndexedBlock } from '../src/model/evm.ts'
 import { type Damage, IndexDamagedError } from '../src/platform/errors.ts'
-import type { StoreWriter } from '../src/port/writer.ts'
+import type { ReplaceOutcome, StoreWriter } from '../src/port/writer.ts'
 import { encodeBlock } from '../src/record/encodeBlock.ts'
 import { packBlocks } from '../src/record/packBlocks.ts'
 import type { Chunk } from '../src/runs/chunk.ts'
@@ -11,6 +11,7 @@ import { walkIndex } from '../src/walkIndex.ts'
 import { buildChain, people } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { createNumbers } from './createNumbers.ts'
+import { withSnapshot } from './readAll.ts'
 import { type Answers, readAnswers, refusedOf } from './readAnswers.ts'
 import type { DamageableStore, OpenStore, StoreLayout } from './store.contract.ts'
 import { useStores } from './useStore.ts'
@@ -90,16 +91,16 @@ async function findDamage(store: DamageableStore): Promise<readonly Damage[]> {
   return [...found.values()]
 }
 
+function replace(writer: StoreWriter, block: IndexedBlock): Promise<ReplaceOutcome> {
+  return writer.replaceBlock(packBlocks([encodeBlock(block)]))
+}
+
 /** Heals as an indexer does: blocks from the node, everything else by the writer. */
 async function heal(store: DamageableStore, writer: StoreWriter): Promise<void> {
   const repair = async (damage: Damage): Promise<void> => {
-    if (damage.block !== undefined) {
-      const block = blocks[damage.block] as IndexedBlock
-      expect(await writer.replaceBlock(packBlocks([encodeBlock(block)]))).toBe('replaced')
-      return
-    }
     try {
-      await writer.repair(damage)
+      if (damage.block === undefined) await writer.repair(damage)
+      else expect(await replace(writer, blocks[damage.block] as IndexedBlock)).toBe('replaced')
     } catch (error) {
       if (!(error instanceof IndexDamagedError)) throw error
       await repair(error.damage)
@@ -300,6 +301,85 @@ export function describeDamage(open: OpenStore<DamageableStore>, share = 1): voi
     expect(await ask(store)).toEqual(truth)
     await expectNoStrays(store)
     await commitChain(again, more)
+  })
+
+  test.each(['record', 'chunk', 'row of its run'])(
+    'a reorg remembers a transaction whose %s is lost',
+    async lost => {
+      const { store, writer } = await startWhole()
+      const [run = 0] = (await numbersIn(store, 'run')).slice(-1)
+      const [chunk] = (await liveChunks(store)).filter(each => each.run === run && each.section === 1)
+      if (lost === 'record') await store.run('DELETE FROM tx WHERE id >= ?', [19 * 65_536])
+      else if (lost === 'chunk') await store.loseChunk(chunk!)
+      else await store.run('DELETE FROM run WHERE number = ?', [run])
+      const kept = blocks[18]!.ref
+      await writer.rollbackTo(kept)
+      await writer.repair({ part: 'manifest' })
+      const reader = await store.openReader()
+      await withSnapshot(reader, async snapshot => {
+        for (const { transaction } of blocks[19]!.transactions) {
+          const found = await snapshot.lookUpHash(transaction.hash)
+          expect(found).toEqual({ kind: 'reorged', commonAncestor: kept })
+        }
+      })
+      await reader.close()
+    }
+  )
+
+  test('a row of a run of a chain that is gone does not come into a manifest again, even where that of its successor is lost', async () => {
+    const { store, writer, truth } = await startWhole()
+    const fork = buildChain([[{ name: 'other', parties: people.slice(0, 3) }]], {
+      parent: blocks[18]!.ref,
+      fork: 'other'
+    })
+    await writer.rollbackTo(blocks[18]!.ref)
+    await commitChain(writer, fork)
+    const gone = (await rowsOf(store, tables[3])).at(-1)!
+    await writer.rollbackTo(blocks[18]!.ref)
+    await commitChain(writer, blocks.slice(19))
+    await store.run('DELETE FROM run WHERE number > ?', [gone.key])
+    await store.run('INSERT INTO run (number, rec) VALUES (?, ?)', [gone.key, gone.bytes])
+    await store.run('DELETE FROM dropped_run')
+    await heal(store, writer)
+    expect(await ask(store)).toEqual(truth)
+    await expectNoStrays(store)
+  })
+
+  test('a row of a block of a chain that is gone is met when it comes back, and healed', async () => {
+    const { store, writer, truth, dump } = await startWhole()
+    const fork = buildChain([[], [], []], { parent: blocks[16]!.ref, fork: 'other' })
+    const keys = ['hash', 'parent_hash', 'timestamp_seconds', 'tx_count', 'extra', 'sum']
+    for (const [number, other] of [fork[1]!, fork[2]!].map(({ ref }) => [ref.number, ref] as const)) {
+      await writer.rollbackTo(blocks[16]!.ref)
+      await commitChain(writer, fork)
+      const [stale = {}] = await store.run('SELECT * FROM block WHERE number = ?', [other.number])
+      await writer.rollbackTo(blocks[16]!.ref)
+      await commitChain(writer, blocks.slice(17))
+      const values = keys.map(key => stale[key] ?? null)
+      const set = keys.map(key => `${key} = ?`).join(', ')
+      await store.run(`UPDATE block SET ${set} WHERE number = ?`, [...values, number])
+      expect(await findDamage(store)).toContainEqual({ part: 'block', block: number })
+      await heal(store, writer)
+      expect(await ask(store)).toEqual(truth)
+      expect(await store.dump()).toBe(dump)
+    }
+  })
+
+  test('blocks that are committed while a run is written again come between its pieces', async () => {
+    const { store, writer, truth } = await startWhole({ maxRuns: 100, resealTransactions: 1 })
+    const [run = 0] = await numbersIn(store, 'run')
+    const later = Array.from({ length: 3 }, (_, i) => [{ name: `later ${i}`, parties: people.slice(0, 4) }])
+    const more = buildChain(later, { parent: blocks[19]!.ref })
+    const done: string[] = []
+    const repair = writer.repair({ part: 'chunk', run }).then(() => done.push('repair'))
+    for (const block of more) await commitChain(writer, [block])
+    done.push('commits')
+    await repair
+    expect(done).toEqual(['commits', 'repair'])
+    expect(await numbersIn(store, 'run')).not.toContain(run)
+    await writer.rollbackTo(blocks[19]!.ref)
+    expect(await ask(store)).toEqual(truth)
+    expect(await findDamage(store)).toEqual([])
   })
 
   test('a writer that dies while it merges or seals again leaves nothing of its unfinished runs', async () => {

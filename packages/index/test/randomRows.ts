@@ -1,4 +1,4 @@
-import type { RunRows } from '../src/record/RunRows.ts'
+import type { SealableRows } from '../src/runs/sealBlocks.ts'
 import { maxTransactionsPerBlock } from '../src/record/transactionId.ts'
 
 /** A token of a party of a transaction. */
@@ -53,7 +53,7 @@ export function toRunRows(
   lastBlock: number,
   transactions: readonly ModelTransaction[],
   events: readonly ModelEvent[]
-): RunRows {
+): SealableRows {
   const parties = transactions.flatMap(each =>
     [...each.parties].map(([account, roles]) => ({ account, roles, id: idOf(each) }))
   )
@@ -64,6 +64,7 @@ export function toRunRows(
     return Buffer.concat([accountBytes(owner), accountBytes(contract), head, key])
   })
   return {
+    lastHash: new Uint8Array(32),
     firstBlock,
     lastBlock,
     ids: Float64Array.from(transactions, idOf),

@@ -87,6 +87,38 @@ export function describeReplacing(open: OpenStore): void {
     expect(await replace(writer, blocks[4])).toBe('gone')
   })
 
+  test.each([
+    ['newest', 8],
+    ['only', 1]
+  ])('another block is not put in the place of the %s one, whose row is lost', async (_, count) => {
+    const { store, writer, reader } = await start()
+    const own = blocks.slice(8 - count, 8)
+    await commitChain(writer, own)
+    const fork = buildChain([[{ name: 'other', parties: [alice] }]], {
+      ...{ parent: blocks[6]!.ref, fork: 'other' }
+    })
+    const whole = await store.dump()
+    await store.loseRow({ table: 'block', number: 7 })
+    expect(await replace(writer, fork[0])).toBe('other')
+    expect(await writer.blockRef(7)).toEqual(blocks[7]?.ref)
+    expect(await replace(writer, blocks[7])).toBe('replaced')
+    expect(await store.dump()).toBe(whole)
+    await withSnapshot(reader, async snapshot => {
+      expect((await snapshot.lookUpHash(hashOf('b 7'))).kind).toBe('confirmed')
+    })
+  })
+
+  test('of two neighbours whose rows are lost the newer one is replaced first: it shows which the other one is', async () => {
+    const { store, writer } = await start()
+    await commitChain(writer, blocks)
+    const whole = await store.dump()
+    for (const number of [10, 11]) await store.loseRow({ table: 'block', number })
+    const damage = { part: 'block', block: 11 }
+    await expect(replace(writer, blocks[10])).rejects.toMatchObject({ damage })
+    for (const number of [11, 10]) expect(await replace(writer, blocks[number])).toBe('replaced')
+    expect(await store.dump()).toBe(whole)
+  })
+
   test('a traced block is not replaced by one without its traces', async () => {
     const { writer } = await start()
     await commitChain(

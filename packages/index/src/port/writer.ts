@@ -25,7 +25,7 @@ export interface WriterState extends IndexMarks {
 
 /**
  * Result of replacing a block. `gone`: none is stored at that height, because a reorg removed it. `other`: the stored chain has
- * another block there, by its hash or those of the blocks before and after it; nothing is written then.
+ * another block there, as the next block names it; nothing is written then.
  */
 export type ReplaceOutcome = 'replaced' | 'gone' | 'other'
 
@@ -59,11 +59,12 @@ export interface StoreWriter {
    * the index stays as it is, marks included.
    * @param block - the one block, in the form in which it was committed: traced if it was.
    * @throws {StoreError} `block` has fewer details than the stored one is known to have.
+   * @throws {IndexDamagedError} the row of the next block, which shows which one belongs here, is damaged too: replace that one first.
    */
   replaceBlock(block: PackedBlocks): Promise<ReplaceOutcome>
   /**
    * Repairs damage that names no block: writes a damaged run again from the records of its blocks, in several transactions, and
-   * forgets damaged hashes that reorgs removed.
+   * forgets damaged hashes that reorgs removed. Other calls are carried out between two of the transactions.
    * @throws {IndexDamagedError} a record, or the row of a block, that it needs is damaged: replace that block first.
    */
   repair(damage: Damage): Promise<void>
@@ -78,7 +79,10 @@ export interface StoreWriter {
   coversTraces(number: number): Promise<boolean>
   /** Takes the damage that readers have reported since the last call, of this and of other processes. */
   takeDamage(): Promise<readonly Damage[]>
-  /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
+  /**
+   * Stored hash of a block at this height; absent when not (or no longer) indexed.
+   * @throws {IndexDamagedError} the rows of this block and of the next one are damaged.
+   */
   blockRef(number: number): Promise<BlockRef | undefined>
   /**
    * Removes every block above `ancestor` in ONE transaction and remembers the removed hashes, so that a cursor can

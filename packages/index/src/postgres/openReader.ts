@@ -193,9 +193,9 @@ class PostgresSnapshots implements SnapshotSource {
    * whatever was shown before: after a fail-over it may have less than the one that it replaces.
    */
   #mayShow({ meta }: ViewFacts, isFinalWord: boolean, startedMs: number): boolean {
-    const { rollbacks, head: height = -1, indexedFrom: from = 0, marks } = meta
+    const { rollbacks, head, indexedFrom: from = 0, marks } = meta
     const state = {
-      ...{ rollbacks, height, from },
+      ...{ rollbacks, height: head?.number ?? -1, from },
       isBackfilled: marks.backfilled,
       atMs: performance.now()
     }

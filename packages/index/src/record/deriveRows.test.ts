@@ -112,7 +112,13 @@ const derive = (packed: PackedBlocks) =>
 
 function seal(rows: RunRows) {
   const chunks: Chunk[] = []
-  const run = sealBlocks(31_337, 7, rows, true, chunk => void chunks.push(chunk))
+  const run = sealBlocks(
+    31_337,
+    7,
+    { ...rows, lastHash: new Uint8Array(32) },
+    true,
+    chunk => void chunks.push(chunk)
+  )
   return { run, chunks: chunks.map(({ bytes, ...chunk }) => ({ ...chunk, bytes: toHex(bytes) })) }
 }
 

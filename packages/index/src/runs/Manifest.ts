@@ -87,29 +87,32 @@ function sumOf(rows: ReadonlyMap<number, Uint8Array>): number {
  * Reads the runs of a damaged manifest of which nothing speaks against their rows: as they were written, of stored blocks, and not
  * dropped. Of two that overlap the newer one is right: it took the place of the other.
  * @param next - no run has had this number or a higher one.
- * @param from - the oldest stored block, up to the newest one.
+ * @param from - the oldest stored block.
  */
 export async function findSoundRuns(
   transaction: ReadTransaction,
   chainId: number,
   next: number,
-  from: number,
-  to: number
+  from: number
 ): Promise<readonly Run[]> {
-  const rows = await transaction.all<ManifestRow>('SELECT number, rec FROM run')
+  const rows = await transaction.all<ManifestRow>('SELECT number, rec FROM run ORDER BY number DESC')
   const dropped = await transaction.all<{ number: number }>('SELECT number FROM dropped_run')
   const isDropped = new Set(dropped.map(({ number }) => number))
-  const sound = rows.flatMap(row => {
-    const run = decodeSound(chainId, row)
-    const isStored = run !== undefined && run.firstBlock >= from && run.lastBlock <= to
-    return isStored && run.number < next && !isDropped.has(run.number) ? [run] : []
-  })
   const kept: Run[] = []
-  for (const run of sound.sort((a, b) => b.number - a.number)) {
+  for (const row of rows) {
+    const run = decodeSound(chainId, row)
+    if (run === undefined || run.number >= next || isDropped.has(run.number) || run.firstBlock < from)
+      continue
     const isFree = kept.every(each => each.lastBlock < run.firstBlock || each.firstBlock > run.lastBlock)
-    if (isFree) kept.push(run)
+    if (isFree && (await isOfStored(transaction, run))) kept.push(run)
   }
   return kept
+}
+
+async function isOfStored(transaction: ReadTransaction, { lastBlock, lastHash }: Run): Promise<boolean> {
+  const text = 'SELECT hash FROM block WHERE number = ?'
+  const [last] = await transaction.all<{ hash: Uint8Array }>(text, [lastBlock])
+  return last !== undefined && Buffer.compare(last.hash, lastHash) === 0
 }
 
 function decodeSound(chainId: number, { number, rec }: ManifestRow): Run | undefined {

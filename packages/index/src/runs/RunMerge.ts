@@ -162,10 +162,10 @@ export class RunMerge {
       summaries[number] = this.#done[i] ?? { rows: 0, chunks: 0, checksum: 0 }
     }
     summaries[sections.filter.number] = sealFilter(this.#chainId, this.#number, this.#filter, this.#put)
+    const { lastBlock = 0, lastHash = noGroup } = this.#sources.at(-1) ?? {}
     return {
       ...this.#coding,
-      number: this.#number,
-      lastBlock: this.#sources.at(-1)?.lastBlock ?? 0,
+      ...{ number: this.#number, lastBlock, lastHash },
       transactions: this.#sources.reduce((sum, { transactions }) => sum + transactions, 0),
       sections: summaries
     }

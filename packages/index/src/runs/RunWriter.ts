@@ -1,11 +1,12 @@
 import { IndexDamagedError } from '../platform/errors.ts'
-import type { RunRows } from '../record/RunRows.ts'
+import { firstTransactionId } from '../record/transactionId.ts'
 import { chooseRuns, defaultMergeLayout, type MergeLayout } from './chooseRuns.ts'
 import type { Chunk } from './chunk.ts'
 import { findSoundRuns, Manifest, type ManifestMark, type ManifestRow } from './Manifest.ts'
 import { RunMerge } from './RunMerge.ts'
 import { encodeRun, type Run } from './run.ts'
-import { sealBlocks } from './sealBlocks.ts'
+import { SectionScan } from './SectionScan.ts'
+import { type SealableRows, sealBlocks } from './sealBlocks.ts'
 import { sections } from './sections.ts'
 import type { ReadTransaction, WriteTransaction } from './Transaction.ts'
 
@@ -34,7 +35,7 @@ export interface StoredRows {
   /** Returns the last of the blocks from `from` up to `to` that together have about so many transactions; each block counts as one, too. */
   endOf(transaction: ReadTransaction, from: number, to: number, transactions: number): Promise<number>
   /** @throws {IndexDamagedError} a record, or the row of a block, is missing or altered. */
-  rowsOf(transaction: ReadTransaction, from: number, to: number): Promise<RunRows>
+  rowsOf(transaction: ReadTransaction, from: number, to: number): Promise<SealableRows>
 }
 
 /** A merge or a resealing that takes several transactions. */
@@ -93,31 +94,76 @@ export class RunWriter {
   }
 
   /** Writes a run of blocks above the newest run, or below the oldest one. */
-  async add(transaction: WriteTransaction, mark: ManifestMark, rows: RunRows): Promise<ManifestMark> {
+  async add(transaction: WriteTransaction, mark: ManifestMark, rows: SealableRows): Promise<ManifestMark> {
     const added = await this.#seal(transaction, mark.next, rows)
     return this.#change(transaction, mark, mark.next + 1, [], [added])
   }
 
-  /** Removes the blocks above one: whole runs, and of the run that it lies in the rows above it. */
+  /**
+   * Removes the blocks above one: whole runs, and of the run that it lies in the rows above it. Where the manifest or stored blocks of
+   * that run are damaged, the runs are taken out of the manifest, which is damaged then: its repair seals what is stored of their blocks.
+   */
   async removeAbove(transaction: WriteTransaction, mark: ManifestMark, block: number): Promise<ManifestMark> {
     const isAbove = ({ lastBlock }: Run) => lastBlock > block
-    return this.#unlessDamaged(transaction, mark, isAbove, async runs => {
+    try {
+      const { runs } = await this.manifest(transaction, mark)
       const removed = runs.filter(isAbove)
       const cut = removed.find(({ firstBlock }) => firstBlock <= block)
       const added = cut ? await this.#reseal(transaction, mark.next, cut.firstBlock, block) : []
-      return this.#change(transaction, mark, mark.next + added.length, removed, added)
-    })
+      return await this.#change(transaction, mark, mark.next + added.length, removed, added)
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+    }
+    let { next } = mark
+    // Chunks of runs that were not completed.
+    for (let number = await transaction.runAfter(next - 1); number !== undefined; ) {
+      await drop(transaction, [number])
+      next = number + 1
+      number = await transaction.runAfter(number)
+    }
+    for (const { number } of (await findSoundRuns(transaction, this.#chainId, mark.next, 0)).filter(
+      isAbove
+    )) {
+      await transaction.run('DELETE FROM run WHERE number = ?', [number])
+    }
+    this.forget()
+    return { ...mark, next }
   }
 
-  /** Writes the run of a block again at once, from what is stored of its blocks. */
-  async sealAgain(transaction: WriteTransaction, mark: ManifestMark, block: number): Promise<ManifestMark> {
-    const has = ({ firstBlock, lastBlock }: Run) => firstBlock <= block && block <= lastBlock
-    return this.#unlessDamaged(transaction, mark, has, async runs => {
-      const run = runs.find(has)
-      if (run === undefined) return mark
-      const added = await this.#reseal(transaction, mark.next, run.firstBlock, run.lastBlock)
-      return this.#change(transaction, mark, mark.next + added.length, [run], added)
-    })
+  /**
+   * Reads the groups of the hash section that transactions above a block have: of all runs that are as they were written.
+   * @returns each group once for each of its transactions.
+   */
+  async hashesAbove(
+    transaction: ReadTransaction,
+    mark: ManifestMark,
+    block: number
+  ): Promise<readonly Uint8Array[]> {
+    const found: Uint8Array[] = []
+    const first = firstTransactionId(block + 1)
+    for (const run of await this.#listed(transaction, mark)) {
+      if (run.lastBlock <= block) continue
+      const scan = new SectionScan(this.#chainId, sections.hash, run)
+      const { rows } = scan
+      try {
+        while (await scan.nextGroup(transaction)) {
+          while (rows.nextRow()) if (rows.id >= first) found.push(rows.group.slice(0, rows.groupLength))
+        }
+      } catch (error) {
+        if (!(error instanceof IndexDamagedError)) throw error
+      }
+    }
+    return found
+  }
+
+  /** Reads the runs of the manifest; where it is damaged, those that are left of it. */
+  async #listed(transaction: ReadTransaction, mark: ManifestMark): Promise<readonly Run[]> {
+    try {
+      return (await this.manifest(transaction, mark)).runs
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      return findSoundRuns(transaction, this.#chainId, mark.next, 0)
+    }
   }
 
   async removeAll(transaction: WriteTransaction, mark: ManifestMark): Promise<ManifestMark> {
@@ -125,14 +171,21 @@ export class RunWriter {
   }
 
   /**
-   * Writes a damaged run again, from what is stored of its blocks. Several calls of `work` do it.
-   * @returns false: the run is not there any more.
+   * Does a piece of writing a damaged run again, from what is stored of its blocks.
+   * @returns absent: the run is not in the manifest any more.
+   * @throws {IndexDamagedError} as `work`.
    */
-  async repair(transaction: ReadTransaction, mark: ManifestMark, number: number): Promise<boolean> {
+  async repair(
+    transaction: WriteTransaction,
+    mark: ManifestMark,
+    number: number
+  ): Promise<ManifestMark | undefined> {
     const { runs } = await this.manifest(transaction, mark)
     const run = runs.find(each => each.number === number)
-    if (run !== undefined) this.#job = this.#resealing(run)
-    return run !== undefined
+    if (run === undefined) return undefined
+    const isOfRun = ({ sources }: Job) => sources.length === 1 && sources[0]?.number === number
+    const job = this.#job && isOfRun(this.#job) ? this.#job : this.#resealing(run)
+    return this.#step(transaction, mark, job)
   }
 
   /**
@@ -145,7 +198,7 @@ export class RunWriter {
     const added: Run[] = []
     let kept: readonly Run[] | undefined
     return async (transaction, mark) => {
-      kept ??= await findSoundRuns(transaction, this.#chainId, mark.next, from, to)
+      kept ??= await findSoundRuns(transaction, this.#chainId, mark.next, from)
       const runs = [...kept, ...added].sort((a, b) => a.firstBlock - b.firstBlock)
       let start = from
       for (const run of runs) {
@@ -163,11 +216,6 @@ export class RunWriter {
     }
   }
 
-  /** Reports whether `repair` is under way. */
-  get isRepairing(): boolean {
-    return this.#job?.sources.length === 1
-  }
-
   /**
    * Does a piece of what is to be done: resealing, merging, removing chunks.
    * @returns absent: there is nothing to do.
@@ -181,17 +229,18 @@ export class RunWriter {
     const { runs } = await this.manifest(transaction, mark)
     const numbers = new Set(runs.map(({ number }) => number))
     if (this.#job?.sources.every(({ number }) => numbers.has(number)) === false) this.#job = undefined
-    if (this.#job === undefined) {
-      if (await this.#sweep(transaction, numbers)) return mark
-      const sources = chooseRuns(runs, finalized, this.#layout)
-      if (sources === undefined) return undefined
-      this.#job = this.#merging(sources)
-    }
-    const { next, runs: added } = await this.#job.step(transaction, mark)
+    if (this.#job !== undefined) return this.#step(transaction, mark, this.#job)
+    if (await this.#sweep(transaction, numbers)) return mark
+    const sources = chooseRuns(runs, finalized, this.#layout)
+    return sources && this.#step(transaction, mark, this.#merging(sources))
+  }
+
+  async #step(transaction: WriteTransaction, mark: ManifestMark, job: Job): Promise<ManifestMark> {
+    this.#job = job
+    const { next, runs: added } = await job.step(transaction, mark)
     if (added === undefined) return { ...mark, next }
-    const { sources: removed } = this.#job
     this.#job = undefined
-    return this.#change(transaction, mark, next, removed, added)
+    return this.#change(transaction, mark, next, job.sources, added)
   }
 
   #merging(sources: readonly Run[]): Job {
@@ -251,7 +300,7 @@ export class RunWriter {
     return this.#seal(transaction, number, await this.#stored.rowsOf(transaction, from, end))
   }
 
-  async #seal(transaction: WriteTransaction, number: number, rows: RunRows): Promise<Run> {
+  async #seal(transaction: WriteTransaction, number: number, rows: SealableRows): Promise<Run> {
     const chunks: Chunk[] = []
     const isFiltered = rows.ids.length <= this.#layout.maxFiltered
     const run = sealBlocks(this.#chainId, number, rows, isFiltered, chunk => chunks.push(chunk))
@@ -286,36 +335,6 @@ export class RunWriter {
     )
     this.#manifest = manifest.changed(this.#chainId, next, removed, rows)
     return this.#manifest.mark
-  }
-
-  /**
-   * Changes runs by what the manifest and stored blocks say. Where these are damaged, the runs that would be changed are taken out of
-   * the manifest, which is damaged then: its repair seals their blocks, as far as they are stored then.
-   */
-  async #unlessDamaged(
-    transaction: WriteTransaction,
-    mark: ManifestMark,
-    isMeant: (run: Run) => boolean,
-    change: (runs: readonly Run[]) => Promise<ManifestMark>
-  ): Promise<ManifestMark> {
-    try {
-      return await change((await this.manifest(transaction, mark)).runs)
-    } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
-    }
-    let { next } = mark
-    // Chunks of runs that were not completed.
-    for (let number = await transaction.runAfter(next - 1); number !== undefined; ) {
-      await drop(transaction, [number])
-      next = number + 1
-      number = await transaction.runAfter(number)
-    }
-    const listed = await findSoundRuns(transaction, this.#chainId, mark.next, 0, Number.MAX_SAFE_INTEGER)
-    for (const { number } of listed.filter(isMeant)) {
-      await transaction.run('DELETE FROM run WHERE number = ?', [number])
-    }
-    this.forget()
-    return { ...mark, next }
   }
 
   async #replaceManifest(

@@ -85,6 +85,7 @@ class ModelRuns {
   #run(firstBlock: number, lastBlock: number, transactions: number, copies: number): CopiedRun {
     return {
       ...{ number: this.#number++, firstBlock, lastBlock, transactions, copies },
+      lastHash: new Uint8Array(32),
       indexBits: 9,
       sections: []
     }

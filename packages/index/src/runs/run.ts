@@ -10,6 +10,8 @@ export interface Run extends IdCoding {
   readonly number: number
   readonly firstBlock: number
   readonly lastBlock: number
+  /** Hash of the last block: a row that is left of a chain that was reorganised has another one. */
+  readonly lastHash: Uint8Array
   readonly transactions: number
   /** Bits that indexes in a block have in its ids. */
   readonly indexBits: number
@@ -18,17 +20,20 @@ export interface Run extends IdCoding {
 }
 
 const sumLength = 4
+const hashLength = 32
 
 /** Encodes the manifest's row of a run, with a CRC-32 that begins with the chain. */
 export function encodeRun(chainId: number, run: Run): Buffer {
   const bytes = Buffer.allocUnsafe(
-    maxVarintLength * (5 + 2 * sectionList.length) + 4 * sectionList.length + 4
+    hashLength + maxVarintLength * (5 + 2 * sectionList.length) + 4 * sectionList.length + sumLength
   )
   let at = 0
-  const { number, firstBlock, lastBlock, transactions, indexBits } = run
+  const { number, firstBlock, lastBlock, lastHash, transactions, indexBits } = run
   for (const each of [number, firstBlock, lastBlock - firstBlock, transactions, indexBits]) {
     at = writeVarint(bytes, at, each)
   }
+  bytes.set(lastHash, at)
+  at += hashLength
   for (const { rows, chunks, checksum } of run.sections) {
     at = writeVarint(bytes, at, rows)
     at = writeVarint(bytes, at, chunks)
@@ -49,11 +54,14 @@ export function decodeRun(chainId: number, bytes: Uint8Array): Run {
   reader.bytes = bytes
   const [number, firstBlock, blocks] = [reader.next(), reader.next(), reader.next()]
   const [transactions, indexBits] = [reader.next(), reader.next()]
+  const lastHash = bytes.slice(reader.at, reader.at + hashLength)
+  reader.at += hashLength
   const summaries = sectionList.map(() => {
     const [rows, chunks] = [reader.next(), reader.next()]
     const checksum = view.getUint32(reader.at)
     reader.at += sumLength
     return { rows, chunks, checksum }
   })
-  return { number, firstBlock, lastBlock: firstBlock + blocks, transactions, indexBits, sections: summaries }
+  const lastBlock = firstBlock + blocks
+  return { number, firstBlock, lastBlock, lastHash, transactions, indexBits, sections: summaries }
 }

@@ -17,6 +17,11 @@ const tokenHeadLength = 2 * addressLength + 2
 const tokenGroupHeadLength = addressLength + sections.contract.groupLength + 1
 const noValue = new Uint8Array(0)
 
+/** Rows of consecutive blocks, and the hash of the last one. */
+export interface SealableRows extends RunRows {
+  readonly lastHash: Uint8Array
+}
+
 /**
  * Writes a run of these blocks.
  * @param isFiltered - it gets a filter of its accounts.
@@ -25,11 +30,11 @@ const noValue = new Uint8Array(0)
 export function sealBlocks(
   chainId: number,
   number: number,
-  rows: RunRows,
+  rows: SealableRows,
   isFiltered: boolean,
   put: (chunk: Chunk) => void
 ): Run {
-  const { firstBlock, lastBlock, ids } = rows
+  const { firstBlock, lastBlock, lastHash, ids } = rows
   let maxIndex = 0
   for (const id of ids) maxIndex = Math.max(maxIndex, id % maxTransactionsPerBlock)
   const coding: IdCoding = { firstBlock, indexBits: bitsFor(maxIndex) }
@@ -43,7 +48,7 @@ export function sealBlocks(
     sealEvents(writer(sections.event), rows),
     sealFilter(chainId, number, isFiltered ? filter : undefined, put)
   ]
-  return { ...coding, number, firstBlock, lastBlock, transactions: ids.length, sections: summaries }
+  return { ...coding, number, lastBlock, lastHash, transactions: ids.length, sections: summaries }
 }
 
 function sealAddresses(writer: SectionWriter, { partyAddresses, partyIds, partyRoles }: RunRows) {

@@ -22,9 +22,8 @@ import { findChunkDamage } from '../runs/findChunkDamage.ts'
 import { Manifest, type ManifestMark, type ManifestRow } from '../runs/Manifest.ts'
 import { RunReader } from '../runs/RunReader.ts'
 import type { ReadTransaction } from '../runs/Transaction.ts'
-import { readBlock, readBlockRows, readBlocks, readRange } from './blocks.ts'
+import { findBlockDamage, readBlock, readBlocks, readRange } from './blocks.ts'
 import { createReplay } from './changes.ts'
-import { findBlockDamage } from './findBlockDamage.ts'
 import { namedBy } from './Pool.ts'
 import { readPending } from './poolTables.ts'
 import { findReorged } from './reorged.ts'
@@ -245,7 +244,7 @@ export class IndexSnapshot implements Snapshot {
   }
 
   async findDamage(from: number, to: number): Promise<readonly Damage[]> {
-    return findBlockDamage(await readBlockRows(this.#open(), this.#facts.meta, from, to), from, to)
+    return findBlockDamage(this.#open(), this.#facts.meta, from, to)
   }
 
   async close(): Promise<void> {

@@ -1,14 +1,12 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { BlockRef } from '../model/evm.ts'
-import { type Damage, IndexDamagedError, StoreError } from '../platform/errors.ts'
+import { type Damage, StoreError } from '../platform/errors.ts'
 import type { PoolUpdate } from '../port/pool.ts'
-import type { IndexCoverage, WriterReport } from '../port/status.ts'
+import type { WriterReport } from '../port/status.ts'
 import type { ReplaceOutcome, StoreWriter, WriterState } from '../port/writer.ts'
 import type { BlockHeader } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import { sealRecords } from '../record/recordSums.ts'
 import { ChangeLog, type LogLayout, type LogWrite } from './ChangeLog.ts'
-import { checkBlocks, coverageUpTo, coverageWith, coverageWithOlder } from './coverage.ts'
+import { checkBlocks } from './coverage.ts'
 import { createIdleWork, type IdleWork } from './idleWork.ts'
 import { Pool, type PoolWrite } from './Pool.ts'
 import type { Mark, PoolChange, RunEngine } from './RunEngine.ts'
@@ -29,7 +27,7 @@ const rowsPerPiece = 2_500
 
 /**
  * The writer of both engines. Calls are carried out one after the other, in the order in which they came. What it keeps in
- * memory of the store (head, pool, counts) is forgotten when a call fails.
+ * memory of the store (pool, log) is forgotten when a call fails.
  */
 export class IndexWriter implements StoreWriter {
   readonly #engine: RunEngine
@@ -38,12 +36,6 @@ export class IndexWriter implements StoreWriter {
   readonly #idle: IdleWork
   /** Why work in a pause failed; thrown by the next commit. */
   #failure: unknown
-  /** Absent: to be read. `null`: nothing is stored. */
-  #head: BlockRef | null | undefined
-  #coverage: IndexCoverage | undefined
-  /** Absent after a start: to be read. */
-  #hasReorged: boolean | undefined
-  #chainId: number | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
@@ -67,10 +59,9 @@ export class IndexWriter implements StoreWriter {
 
   state(): Promise<WriterState> {
     return this.#inTurn(async () => {
-      const { indexedFrom, marks } = await this.#engine.meta()
-      const head = await this.#readHead()
+      const { indexedFrom, marks, head } = await this.#engine.meta()
       return {
-        ...(head !== null && { head }),
+        ...(head !== undefined && { head }),
         ...(indexedFrom !== undefined && { indexedFrom }),
         ...marks
       }
@@ -82,13 +73,10 @@ export class IndexWriter implements StoreWriter {
     named: { readonly finalized?: number; readonly head?: number } = {}
   ): Promise<void> {
     await this.#inTurn(async () => {
-      const last = blocks.headers.at(-1)?.ref
-      if (last === undefined) return
+      if (blocks.headers.length === 0) return
       this.#throwFailure()
-      checkBlocks(blocks.headers, (await this.#readHead()) ?? undefined)
-      const rows = await this.#toStored(blocks)
-      await this.#write(() => this.#append(rows, last, named))
-      this.#head = last
+      checkBlocks(blocks.headers, (await this.#engine.meta()).head)
+      await this.#write(() => this.#append(blocks, named))
     })
     await this.#afterCommit(blocks)
   }
@@ -100,39 +88,31 @@ export class IndexWriter implements StoreWriter {
       this.#throwFailure()
       checkBlocks(blocks.headers, undefined)
       await this.#requireParent(last)
-      const rows = await this.#toStored(blocks)
-      await this.#write(() => this.#prepend(rows))
+      await this.#write(() => this.#prepend(blocks))
     })
     await this.#afterCommit(blocks)
   }
 
   blockRef(number: number): Promise<BlockRef | undefined> {
-    return this.#inTurn(() => this.#engine.block(number))
+    return this.#inTurn(() => this.#engine.blockRef(number))
   }
 
   replaceBlock(block: PackedBlocks): Promise<ReplaceOutcome> {
     return this.#inTurn(async () => {
       const [header] = block.headers
       if (header === undefined) throw new StoreError('there is no block to replace one by')
-      const place = await this.#placeOf(header)
-      if (place === 'gone' || place === 'other') return place
-      if (!header.isTraced && (await this.#coversTraces(header.ref.number))) {
+      const { number, hash } = header.ref
+      const stored = await this.#engine.blockRef(number)
+      if (stored === undefined) return 'gone'
+      if (stored.hash !== hash) return 'other'
+      if (!header.isTraced && (await this.#coversTraces(number))) {
         throw new StoreError(
-          `block ${header.ref.number} was indexed with its traces; expected them in the block that replaces it`,
-          { blockNumber: header.ref.number }
+          `block ${number} was indexed with its traces; expected them in the block that replaces it`,
+          { blockNumber: number }
         )
       }
       await this.#requireNamed(header)
-      const rows = await this.#toStored(block)
-      await this.#write(async () => {
-        // It may be another block: then the log tells of the one before.
-        const log = place === 'unproven' ? await this.#log.restart() : undefined
-        await this.#engine.replace(rows, log)
-        if (log === undefined) return
-        this.#log.stored(log)
-        this.#hasReorged = true
-      })
-      this.#head = undefined
+      await this.#write(() => this.#engine.replace(block))
       return 'replaced'
     })
   }
@@ -158,8 +138,10 @@ export class IndexWriter implements StoreWriter {
     )
   }
 
-  repair(damage: Damage): Promise<void> {
-    return this.#inTurn(() => this.#write(() => this.#engine.repair(damage)))
+  async repair(damage: Damage): Promise<void> {
+    // In pieces: commits go on between two of them.
+    const piece = () => this.#inTurn(() => this.#write(() => this.#engine.repair(damage)))
+    while (!(await piece()));
   }
 
   coversTraces(number: number): Promise<boolean> {
@@ -172,31 +154,32 @@ export class IndexWriter implements StoreWriter {
 
   rollbackTo(ancestor: BlockRef): Promise<void> {
     return this.#inTurn(async () => {
-      const stored = await this.#engine.block(ancestor.number)
+      const stored = await this.#engine.blockRef(ancestor.number)
       if (stored?.hash !== ancestor.hash) {
         throw new StoreError(
           `cannot roll back to block ${ancestor.number} (${ancestor.hash}): the store has ${stored?.hash ?? 'none'} there`,
           { blockNumber: ancestor.number, blockHash: ancestor.hash, storedHash: stored?.hash }
         )
       }
-      // Its row may be damaged: then it goes with the others.
-      const { head = ancestor.number } = await this.#engine.meta()
-      if (head === ancestor.number) return
-      await this.#write(() => this.#removeAbove(ancestor, head))
-      this.#wentBackTo(ancestor)
+      const { head = ancestor } = await this.#engine.meta()
+      if (head.number === ancestor.number) return
+      await this.#write(async () => {
+        const log = await this.#log.rollback(ancestor, head.number)
+        await this.#engine.removeAbove(ancestor, log)
+        this.#log.stored(log)
+      })
+      this.#pool.forgetBlocks()
     })
   }
 
   rollbackAll(): Promise<void> {
     return this.#inTurn(async () => {
-      const head = await this.#readHead()
       await this.#write(async () => {
         const log = await this.#log.restart()
-        await this.#engine.removeAll(head?.number, log)
+        await this.#engine.removeAll(log)
         this.#log.stored(log)
       })
-      this.#coverage = undefined
-      this.#wentBackTo(null)
+      this.#pool.forgetBlocks()
     })
   }
 
@@ -215,8 +198,9 @@ export class IndexWriter implements StoreWriter {
 
   markFinal(number: number): Promise<void> {
     return this.#inTurn(async () => {
-      const { finalized = -1 } = (await this.#engine.meta()).marks
-      const reached = Math.min(number, (await this.#readHead())?.number ?? -1)
+      const { head, marks } = await this.#engine.meta()
+      const { finalized = -1 } = marks
+      const reached = Math.min(number, head?.number ?? -1)
       if (reached > finalized) await this.#setMark({ finalized: reached }, await this.#log.final(reached))
     })
   }
@@ -253,37 +237,17 @@ export class IndexWriter implements StoreWriter {
 
   async #append(
     blocks: PackedBlocks,
-    last: BlockRef,
     named: { readonly finalized?: number; readonly head?: number }
   ): Promise<void> {
-    const { finalized } = named
-    const before = await this.#readCoverage()
     const pool = await this.#pool.settle(blocks)
     const log = await this.#log.append(blocks, pool, named)
-    this.#hasReorged ??= await this.#engine.hasReorged()
-    const coverage = coverageWith(before, blocks.headers)
-    await this.#engine.append(blocks, {
-      ...(!isDeepStrictEqual(coverage, before) && { coverage }),
-      finalized: finalized === undefined ? undefined : Math.min(finalized, last.number),
-      mayHaveReorged: this.#hasReorged,
-      pool,
-      log
-    })
-    this.#coverage = coverage
+    await this.#engine.append(blocks, { pool, log }, named.finalized)
     this.#storedPool({ pool, log })
   }
 
   async #prepend(blocks: PackedBlocks): Promise<void> {
-    const before = await this.#readCoverage()
-    const coverage = coverageWithOlder(before, blocks.headers)
-    this.#hasReorged ??= await this.#engine.hasReorged()
     const ended = await this.#logPool(await this.#pool.settleOlder(blocks, await this.#headNumber()))
-    await this.#engine.prepend(blocks, {
-      ...(!isDeepStrictEqual(coverage, before) && { coverage }),
-      mayHaveReorged: this.#hasReorged,
-      ...(ended && { ended })
-    })
-    this.#coverage = coverage
+    await this.#engine.prepend(blocks, ended)
     if (ended !== undefined) this.#storedPool(ended)
   }
 
@@ -298,13 +262,10 @@ export class IndexWriter implements StoreWriter {
 
   /** @throws {StoreError} the block is not the parent of the first stored one. */
   async #requireParent({ number, hash }: BlockRef): Promise<void> {
-    const { indexedFrom } = await this.#engine.meta()
-    // Of a damaged row it is not known whose child it is.
-    const first = indexedFrom === undefined ? undefined : await this.#engine.block(indexedFrom)
-    const parentHash = first && (await this.#engine.parentHash(first.number))
-    if (first?.number === number + 1 && parentHash === hash) return
+    const { ref, parentHash } = (await this.#engine.firstBlock()) ?? {}
+    if (ref?.number === number + 1 && parentHash === hash) return
     throw new StoreError(
-      `block ${number} (${hash}) is not the parent of the first stored block ${first?.number ?? '(there is none)'} (${parentHash ?? '-'})`,
+      `block ${number} (${hash}) is not the parent of the first stored block ${ref?.number ?? '(there is none)'} (${parentHash ?? '-'})`,
       { blockNumber: number, blockHash: hash, expectedHash: parentHash }
     )
   }
@@ -329,40 +290,6 @@ export class IndexWriter implements StoreWriter {
     if (failure !== undefined) throw failure
   }
 
-  async #removeAbove(ancestor: BlockRef, head: number): Promise<void> {
-    const coverage = coverageUpTo(await this.#readCoverage(), ancestor.number)
-    const log = await this.#log.rollback(ancestor, head)
-    await this.#engine.removeAbove(ancestor, { head, coverage, log })
-    this.#log.stored(log)
-    this.#coverage = coverage
-  }
-
-  /**
-   * Reports whether a block belongs where it would replace the stored one. A row that is damaged or missing says nothing of
-   * its hash: those of the blocks before and after it do.
-   * @returns `unproven`: it follows the block before, and nothing shows that it is the same as the one that is damaged.
-   */
-  async #placeOf({
-    ref: { number, hash },
-    parentHash
-  }: BlockHeader): Promise<'same' | 'unproven' | 'gone' | 'other'> {
-    const { indexedFrom, head = -1 } = await this.#engine.meta()
-    if (indexedFrom === undefined || number < indexedFrom || number > head) return 'gone'
-    const stored = await this.#soundBlock(number)
-    if (stored !== undefined) return stored.hash === hash ? 'same' : 'other'
-    const before = await this.#soundBlock(number - 1)
-    if (before !== undefined && before.hash !== parentHash) return 'other'
-    const after = await this.#soundBlock(number + 1)
-    if (after !== undefined) return (await this.#engine.parentHash(number + 1)) === hash ? 'same' : 'other'
-    if (before === undefined && number > indexedFrom) {
-      throw new IndexDamagedError(
-        { part: 'block', block: number - 1 },
-        'it has to show which block follows it'
-      )
-    }
-    return 'unproven'
-  }
-
   /** @throws {StoreError} a part of a block is unknown, and was known when the block was indexed. */
   async #requireNamed({ ref: { number }, hasUnknown }: BlockHeader): Promise<void> {
     const { unknown = [] } = (await this.#engine.meta()).coverage
@@ -378,55 +305,19 @@ export class IndexWriter implements StoreWriter {
     return tracedFrom !== undefined && number >= tracedFrom
   }
 
-  /** @returns absent too when the row of the block is damaged. */
-  async #soundBlock(number: number): Promise<BlockRef | undefined> {
-    try {
-      return await this.#engine.block(number)
-    } catch (error) {
-      if (error instanceof IndexDamagedError) return undefined
-      throw error
-    }
-  }
-
-  /** Writes the checksums of the records. */
-  async #toStored(blocks: PackedBlocks): Promise<PackedBlocks> {
-    this.#chainId ??= (await this.#engine.meta()).identity.chainId
-    sealRecords(this.#chainId, blocks)
-    return blocks
-  }
-
-  async #readHead(): Promise<BlockRef | null> {
-    if (this.#head === undefined) this.#head = (await this.#engine.head()) ?? null
-    return this.#head
-  }
-
   /** @returns -1 while nothing is stored. */
   async #headNumber(): Promise<number> {
-    return (await this.#readHead())?.number ?? -1
+    return (await this.#engine.meta()).head?.number ?? -1
   }
 
-  async #readCoverage(): Promise<IndexCoverage> {
-    this.#coverage ??= (await this.#engine.meta()).coverage
-    return this.#coverage
-  }
-
-  async #write(work: () => Promise<void>): Promise<void> {
+  async #write<T>(work: () => Promise<T>): Promise<T> {
     try {
-      await work()
+      return await work()
     } catch (error) {
-      this.#head = undefined
-      this.#coverage = undefined
       this.#pool.forget()
       this.#log.forget()
       throw error
     }
-  }
-
-  /** Blocks above `head` were removed. */
-  #wentBackTo(head: BlockRef | null): void {
-    this.#head = head
-    this.#hasReorged = true
-    this.#pool.forgetBlocks()
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

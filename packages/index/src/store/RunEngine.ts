@@ -1,18 +1,19 @@
 import type { BlockRef, Hash } from '../model/evm.ts'
 import { type Damage, IndexDamagedError } from '../platform/errors.ts'
-import type { IndexCoverage, WriterReport } from '../port/status.ts'
+import type { StoredBlock, WriterReport } from '../port/status.ts'
 import { hashLength } from '../record/encodeBlock.ts'
-import { hashBytes, toHex } from '../record/hexBytes.ts'
+import { hashBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { hashOfRecord } from '../record/record.ts'
-import { checkRecord } from '../record/recordSums.ts'
+import { checkRecord, sealRecords } from '../record/recordSums.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { RunReader } from '../runs/RunReader.ts'
 import { type ManifestRepair, type RunLayout, RunWriter } from '../runs/RunWriter.ts'
 import type { WritableStore, WriteOptions, WriteTransaction } from '../runs/Transaction.ts'
-import { deleteAllBlocks, deleteBlocks, insertBlocks, readBlock } from './blocks.ts'
+import { deleteAllBlocks, deleteBlocks, insertBlocks, readBlock, readRecords, readRef } from './blocks.ts'
 import type { LogRows, LogWrite } from './ChangeLog.ts'
 import { createLogRows, writeLog } from './changes.ts'
+import { coverageUpTo, coverageWith, coverageWithOlder } from './coverage.ts'
 import { deleteCounted, reorgedHashes } from './keyParts.ts'
 import { MetaEdit, readMeta } from './meta.ts'
 import type { PoolRows, PoolWrite } from './Pool.ts'
@@ -25,30 +26,9 @@ import { createStoredRows } from './storedRows.ts'
 /** Blocks in which a transaction of the pool is looked for: one in an older block has left every pool. */
 const recentBlocks = 1_024
 
-export interface AppendChange extends PoolChange {
-  /** Coverage afterwards; absent: unchanged. */
-  readonly coverage?: IndexCoverage
-  /** Newest of the blocks up to `last` that is final; absent: says nothing new. */
-  readonly finalized: number | undefined
-  /** Hashes that a reorg removed may be among the blocks': they are confirmed again. */
-  readonly mayHaveReorged: boolean
-}
-
 /** Changes of the stored pool, and the entry of the log that tells of them. */
 export interface PoolChange {
   readonly pool: PoolWrite
-  readonly log: LogWrite
-}
-
-/** Blocks that are stored below the first one. */
-export interface PrependChange extends Pick<AppendChange, 'coverage' | 'mayHaveReorged'> {
-  /** Absent: the pool has none of their transactions, as nearly always. */
-  readonly ended?: PoolChange
-}
-
-export interface Rollback {
-  readonly head: number
-  readonly coverage: IndexCoverage
   readonly log: LogWrite
 }
 
@@ -73,6 +53,10 @@ export class RunEngine {
   /** Damage that merging or resealing met. Nothing is merged until a block is replaced. */
   #met: Damage[] = []
   #isMergeable = true
+  /** Absent: to be read. */
+  #meta: ChainMeta | undefined
+  /** Hashes that a reorg removed may be among those of new blocks; absent: to be read. */
+  #hasReorged: boolean | undefined
 
   /** @param takeDamage - takes the damage that readers have reported. */
   constructor(
@@ -90,27 +74,21 @@ export class RunEngine {
     this.log = createLogRows(store.reads, chainId)
   }
 
+  /** The state that the last transaction left. */
   async meta(): Promise<ChainMeta> {
-    return readMeta(this.#store.reads)
+    this.#meta ??= await readMeta(this.#store.reads)
+    return this.#meta
   }
 
-  async head(): Promise<BlockRef | undefined> {
+  /** Reads which block is stored at a height. @throws as `readRef`. */
+  async blockRef(number: number): Promise<BlockRef | undefined> {
+    return readRef(this.#store.reads, await this.meta(), number)
+  }
+
+  /** Reads the first stored block. @throws {IndexDamagedError} its row is damaged. */
+  async firstBlock(): Promise<StoredBlock | undefined> {
     const meta = await this.meta()
-    return (await readBlock(this.#store.reads, meta, meta.head ?? -1))?.ref
-  }
-
-  async block(number: number): Promise<BlockRef | undefined> {
-    return (await readBlock(this.#store.reads, await this.meta(), number))?.ref
-  }
-
-  async parentHash(number: number): Promise<Hash | undefined> {
-    const text = 'SELECT parent_hash AS hash FROM block WHERE number = ?'
-    const [row] = await this.#store.reads.all<{ hash: Uint8Array }>(text, [number])
-    return row && toHex(row.hash)
-  }
-
-  hasReorged(): Promise<boolean> {
-    return hasReorged(this.#store.reads)
+    return readBlock(this.#store.reads, meta, meta.indexedFrom ?? -1)
   }
 
   takeDamage(): readonly Damage[] {
@@ -119,66 +97,68 @@ export class RunEngine {
     return [...met, ...this.#takeDamage()]
   }
 
-  append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
+  /** @param finalized - newest block that is final; absent: says nothing new. */
+  append(blocks: PackedBlocks, change: PoolChange, finalized: number | undefined): Promise<void> {
     return this.#change(async (transaction, meta) => {
       const [first, last] = [blocks.headers[0], blocks.headers.at(-1)]
       if (first === undefined || last === undefined) return
       if (meta.meta.indexedFrom === undefined) meta.setIndexedFrom(first.ref.number)
       await this.#insert(transaction, meta, blocks)
-      meta.setHead(last.ref.number)
-      if (change.coverage !== undefined) meta.setCoverage(change.coverage)
-      if (change.finalized !== undefined) meta.setFinal(change.finalized)
-      if (change.mayHaveReorged) await forgetReorged(transaction, hashesOf(blocks))
+      meta.setHead(last.ref)
+      meta.setCoverage(coverageWith(meta.meta.coverage, blocks.headers))
+      if (finalized !== undefined) meta.setFinal(Math.min(finalized, last.ref.number))
       await this.#storePool(transaction, meta, change)
     })
   }
 
-  prepend(blocks: PackedBlocks, { coverage, mayHaveReorged, ended }: PrependChange): Promise<void> {
+  /** Stores blocks below the first one. @param ended - absent: the pool has none of their transactions, as nearly always. */
+  prepend(blocks: PackedBlocks, ended: PoolChange | undefined): Promise<void> {
     return this.#change(async (transaction, meta) => {
       const first = blocks.headers[0]
       if (first === undefined) return
-      meta.setIndexedFrom(first.ref.number)
       await this.#insert(transaction, meta, blocks)
-      if (coverage !== undefined) meta.setCoverage(coverage)
-      if (mayHaveReorged) await forgetReorged(transaction, hashesOf(blocks))
+      meta.setIndexedFrom(first.ref.number)
+      meta.setCoverage(coverageWithOlder(meta.meta.coverage, blocks.headers))
       if (ended !== undefined) await this.#storePool(transaction, meta, ended)
     })
   }
 
-  /** @param log - given where it may be another block than the stored one: the rows of its run are written again with it. */
-  async replace(block: PackedBlocks, log: LogWrite | undefined): Promise<void> {
+  /** Replaces what is stored of a block by the same block. */
+  async replace(block: PackedBlocks): Promise<void> {
     const number = block.headers[0]?.ref.number ?? 0
     await this.#change(async (transaction, meta) => {
       const isOther = await this.#hasOtherForm(transaction, block, number)
-      if (log !== undefined) await this.#rememberOthers(transaction, block)
       await deleteBlocks(transaction, number, number)
-      await insertBlocks(transaction, this.#chainId, block, block)
-      await transaction.putRecords(block.ids, block.records, block.recordEnds)
-      if (log !== undefined) {
-        meta.setRuns(await this.#runs.sealAgain(transaction, runsOf(meta.meta), number))
-        await writeLog(transaction, this.#chainId, meta, log)
-      } else if (isOther) await this.#repair(transaction, meta.meta, number)
+      await this.#put(transaction, block)
+      if (isOther) await this.#reportRun(transaction, meta.meta, number)
     })
     this.#isMergeable = true
   }
 
-  removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void> {
+  removeAbove(ancestor: BlockRef, log: LogWrite): Promise<void> {
     return this.#changeAs({ isLong: true }, async (transaction, meta) => {
-      meta.leave(ancestor.number, rollback.head)
-      const hashes = await this.#hashesBetween(transaction, ancestor.number + 1, rollback.head + 1)
-      meta.setRuns(await this.#runs.removeAbove(transaction, runsOf(meta.meta), ancestor.number))
+      const { head = ancestor, runs, coverage } = meta.meta
+      meta.leave(ancestor.number, head.number)
+      // What is left of a transaction in either is remembered.
+      const hashes = [...(await this.#runs.hashesAbove(transaction, runs, ancestor.number))]
+      for await (const { rec } of readRecords(transaction, ancestor.number + 1, head.number)) {
+        hashes.push(hashBytesOf(rec))
+      }
+      meta.setRuns(await this.#runs.removeAbove(transaction, runs, ancestor.number))
       await deleteBlocks(transaction, ancestor.number + 1)
       await rememberReorged(transaction, this.#chainId, hashes, ancestor)
-      meta.setHead(ancestor.number)
-      meta.setCoverage(rollback.coverage)
-      await writeLog(transaction, this.#chainId, meta, rollback.log)
+      this.#hasReorged = true
+      meta.setHead(ancestor)
+      meta.setCoverage(coverageUpTo(coverage, ancestor.number))
+      await writeLog(transaction, this.#chainId, meta, log)
     })
   }
 
-  removeAll(head: number | undefined, log: LogWrite): Promise<void> {
+  removeAll(log: LogWrite): Promise<void> {
     return this.#changeAs({ isLong: true }, async (transaction, meta) => {
-      if (head !== undefined) meta.leave(undefined, head)
-      meta.setRuns(await this.#runs.removeAll(transaction, runsOf(meta.meta)))
+      const { head, runs } = meta.meta
+      if (head !== undefined) meta.leave(undefined, head.number)
+      meta.setRuns(await this.#runs.removeAll(transaction, runs))
       await deleteAllBlocks(transaction)
       await deleteCounted(transaction, reorgedHashes)
       meta.forgetBlocks()
@@ -194,16 +174,20 @@ export class RunEngine {
     })
   }
 
-  /** As in the port. */
-  async repair({ part, run }: Damage): Promise<void> {
+  /** Does a piece of what the port says. @returns whether it was the last one. */
+  async repair({ part, run }: Damage): Promise<boolean> {
+    let isDone = true
     if (part === 'manifest') await this.#repairManifest()
-    await this.#change(async (transaction, meta) => {
-      if (part === 'undo') await forgetDamagedReorged(transaction, this.#chainId)
-      if (part !== 'chunk' || run === undefined) return
-      await this.#runs.repair(transaction, runsOf(meta.meta), run)
-    })
-    while (this.#runs.isRepairing) await this.#workOnce()
-    this.#isMergeable = true
+    if (part === 'undo') await this.#change(each => forgetDamagedReorged(each, this.#chainId))
+    if (part === 'chunk' && run !== undefined) {
+      await this.#changeAs({ isQuiet: true }, async (transaction, meta) => {
+        const mark = await this.#runs.repair(transaction, meta.meta.runs, run)
+        isDone = mark === undefined
+        if (mark !== undefined) meta.setRuns(mark)
+      })
+    }
+    this.#isMergeable ||= isDone
+    return isDone
   }
 
   dropPool(log: LogWrite): Promise<void> {
@@ -239,38 +223,33 @@ export class RunEngine {
    */
   async work(): Promise<boolean> {
     if (!this.#isMergeable) return false
+    let hasWork = false
     try {
-      return await this.#workOnce()
+      await this.#changeAs({ isQuiet: true }, async (transaction, meta) => {
+        const { runs, marks } = meta.meta
+        const mark = await this.#runs.work(transaction, runs, marks.finalized)
+        hasWork = mark !== undefined
+        if (mark !== undefined) meta.setRuns(mark)
+      })
     } catch (error) {
       if (!(error instanceof IndexDamagedError)) throw error
       this.#isMergeable = false
       this.#met.push(error.damage)
-      return false
     }
+    return hasWork
   }
 
   close(): Promise<void> {
     return this.#store.close()
   }
 
-  async #workOnce(): Promise<boolean> {
-    let hasWork = false
-    await this.#changeAs({ isQuiet: true }, async (transaction, meta) => {
-      const { finalized } = meta.meta.marks
-      const mark = await this.#runs.work(transaction, runsOf(meta.meta), finalized)
-      hasWork = mark !== undefined
-      if (mark !== undefined) meta.setRuns(mark)
-    })
-    return hasWork
-  }
-
   async #repairManifest(): Promise<void> {
     let repair: ManifestRepair | undefined
     for (let isComplete = false; !isComplete; ) {
       await this.#change(async (transaction, meta) => {
-        const { indexedFrom = 0, head = -1 } = meta.meta
-        repair ??= this.#runs.repairManifest(indexedFrom, head)
-        const { mark, isDone } = await repair(transaction, runsOf(meta.meta))
+        const { indexedFrom = 0, head, runs } = meta.meta
+        repair ??= this.#runs.repairManifest(indexedFrom, head?.number ?? -1)
+        const { mark, isDone } = await repair(transaction, runs)
         meta.setRuns(mark)
         isComplete = isDone
       })
@@ -278,15 +257,20 @@ export class RunEngine {
   }
 
   async #insert(transaction: WriteTransaction, meta: MetaEdit, blocks: PackedBlocks): Promise<void> {
+    await this.#put(transaction, blocks)
+    const [first, last] = [blocks.headers[0]?.ref, blocks.headers.at(-1)?.ref]
+    if (first === undefined || last === undefined) return
+    const range = { firstBlock: first.number, lastBlock: last.number, lastHash: hashBytes(last.hash) }
+    meta.setRuns(await this.#runs.add(transaction, meta.meta.runs, { ...blocks, ...range }))
+    this.#hasReorged ??= await hasReorged(transaction)
+    if (this.#hasReorged) await forgetReorged(transaction, hashesOf(blocks))
+  }
+
+  /** Writes rows and records of blocks. */
+  async #put(transaction: WriteTransaction, blocks: PackedBlocks): Promise<void> {
+    sealRecords(this.#chainId, blocks)
     await insertBlocks(transaction, this.#chainId, blocks, blocks)
     await transaction.putRecords(blocks.ids, blocks.records, blocks.recordEnds)
-    const { headers } = blocks
-    const rows = {
-      ...blocks,
-      firstBlock: headers[0]?.ref.number ?? 0,
-      lastBlock: headers.at(-1)?.ref.number ?? 0
-    }
-    meta.setRuns(await this.#runs.add(transaction, runsOf(meta.meta), rows))
   }
 
   async #storePool(transaction: WriteTransaction, meta: MetaEdit, { pool, log }: PoolChange): Promise<void> {
@@ -294,60 +278,28 @@ export class RunEngine {
     await writeLog(transaction, this.#chainId, meta, log)
   }
 
-  /** Remembers the stored transactions of a block that is replaced by one without them, as a reorg does. */
-  async #rememberOthers(transaction: WriteTransaction, block: PackedBlocks): Promise<void> {
-    const [header] = block.headers
-    if (header === undefined || header.ref.number === 0) return
-    const { number } = header.ref
-    const kept = new Set(hashesOf(block).map(toHex))
-    const removed = await this.#hashesBetween(transaction, number, number + 1)
-    const others = removed.filter(hash => !kept.has(toHex(hash)))
-    const ancestor = { number: number - 1, hash: header.parentHash }
-    await rememberReorged(transaction, this.#chainId, others, ancestor)
-  }
-
-  /** Reads the hashes of stored transactions, from a block up to, but not including, `endBlock`. */
-  async #hashesBetween(
-    transaction: WriteTransaction,
-    fromBlock: number,
-    endBlock: number
-  ): Promise<readonly Uint8Array[]> {
-    // The hash follows the kind at the head of a record.
-    const text = `SELECT substr(rec, 2, ${hashLength}) AS hash FROM tx WHERE id >= ? AND id < ?`
-    const ids = [firstTransactionId(fromBlock), firstTransactionId(endBlock)]
-    return (await transaction.all<{ hash: Uint8Array }>(text, ids)).map(({ hash }) => hash)
-  }
-
   /** Reports whether stored records of a block are of another kind, as with traces and without: its rows are others then. */
   async #hasOtherForm(transaction: WriteTransaction, block: PackedBlocks, number: number): Promise<boolean> {
-    const stored = await transaction.all<{ id: number; rec: Uint8Array }>(
-      'SELECT id, rec FROM tx WHERE id >= ? AND id < ?',
-      [firstTransactionId(number), firstTransactionId(number + 1)]
-    )
     const kindOf = new Map<number, number>()
     for (const [row, id] of block.ids.entries()) {
       kindOf.set(id, block.records[block.recordEnds[row - 1] ?? 0] ?? 0)
     }
-    return stored.some(({ id, rec }) => {
-      try {
-        checkRecord(this.#chainId, id, rec)
-      } catch {
-        return false
-      }
-      return kindOf.get(id) !== rec[0]
-    })
+    for await (const { id, rec } of readRecords(transaction, number, number)) {
+      if (kindOf.get(id) !== rec[0] && isSound(this.#chainId, id, rec)) return true
+    }
+    return false
   }
 
-  /** Writes the run of a block again, later. */
-  async #repair(transaction: WriteTransaction, meta: ChainMeta, block: number): Promise<void> {
-    const { runs } = await this.#runs.manifest(transaction, runsOf(meta))
-    const run = runs.find(each => each.firstBlock <= block && block <= each.lastBlock)
-    if (run !== undefined) await this.#runs.repair(transaction, runsOf(meta), run.number)
+  /** The rows of a run are others than its records give by now: it is written again. */
+  async #reportRun(transaction: WriteTransaction, { runs: mark }: ChainMeta, block: number): Promise<void> {
+    const { runs } = await this.#runs.manifest(transaction, mark)
+    const run = runs.find(each => each.firstBlock <= block && block <= each.lastBlock)?.number
+    if (run !== undefined) this.#met.push({ part: 'chunk', run, section: 0, chunk: 0 })
   }
 
   async #confirmedOf(hashes: readonly Hash[], head: number): Promise<ReadonlySet<Hash>> {
     const { reads } = this.#store
-    const manifest = await this.#runs.manifest(reads, runsOf(await this.meta()))
+    const manifest = await this.#runs.manifest(reads, (await this.meta()).runs)
     const newest = manifest.newestFirst.filter(({ lastBlock }) => lastBlock > head - recentBlocks)
     const reader = new RunReader(
       reads,
@@ -377,10 +329,13 @@ export class RunEngine {
       const meta = await MetaEdit.load(transaction)
       await work(transaction, meta)
       await meta.save()
+      return meta.meta
     }
     try {
-      await this.#store.write(write, options)
+      this.#meta = await this.#store.write(write, options)
     } catch (error) {
+      this.#meta = undefined
+      this.#hasReorged = undefined
       this.#runs.forget()
       throw error
     }
@@ -394,8 +349,18 @@ function missing(id: number): IndexDamagedError {
   return new IndexDamagedError({ part: 'record', block }, 'it is missing')
 }
 
-function runsOf({ runs = { version: 0, sum: 0, next: 1 } }: ChainMeta) {
-  return runs
+function isSound(chainId: number, id: number, rec: Uint8Array): boolean {
+  try {
+    checkRecord(chainId, id, rec)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The hash follows the kind at the head of a record. */
+function hashBytesOf(rec: Uint8Array): Uint8Array {
+  return rec.subarray(1, 1 + hashLength)
 }
 
 function hashesOf({ hashes, ids }: PackedBlocks): readonly Uint8Array[] {

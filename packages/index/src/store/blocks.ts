@@ -1,12 +1,17 @@
 import { crc32 } from 'node:zlib'
+import type { BlockRef } from '../model/evm.ts'
 import { type Damage, IndexDamagedError } from '../platform/errors.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
-import { hashBytes } from '../record/hexBytes.ts'
+import { hashBytes, toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { checkRecord } from '../record/recordSums.ts'
-import { firstTransactionId, maxBlockNumber, maxTransactionsPerBlock } from '../record/transactionId.ts'
+import {
+  firstTransactionId,
+  maxBlockNumber,
+  maxTransactionsPerBlock,
+  toPosition
+} from '../record/transactionId.ts'
 import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
-import type { BlockRowsFound } from './findBlockDamage.ts'
 import { checkRow } from './rowSums.ts'
 import { type BlockColumns, type ChainMeta, toStoredBlock } from './rows.ts'
 import { insertSummed, selectIn } from './sets.ts'
@@ -36,10 +41,37 @@ export async function readBlock(
   meta: ChainMeta,
   number: number
 ): Promise<StoredBlock | undefined> {
-  const { indexedFrom, head = -1, identity } = meta
-  if (indexedFrom === undefined || number < indexedFrom || number > head) return undefined
+  if (!hasBlock(meta, number)) return undefined
   const [row] = await transaction.all<BlockRow>('SELECT * FROM block WHERE number = ?', [number])
-  return toStoredBlock(checkBlock(identity.chainId, number, row))
+  return toStoredBlock(checkBlock(meta, number, row))
+}
+
+/**
+ * Reads which block the index holds at a height, also where its row is damaged: the newest one is in `meta`, and each names the
+ * one before.
+ * @returns absent where the index does not hold the height.
+ * @throws {IndexDamagedError} the row is damaged, and so is the next one, which has to be healed first.
+ */
+export async function readRef(
+  transaction: ReadTransaction,
+  meta: ChainMeta,
+  number: number
+): Promise<BlockRef | undefined> {
+  if (!hasBlock(meta, number)) return undefined
+  if (number === meta.head?.number) return meta.head
+  try {
+    const next = await readBlock(transaction, meta, number + 1)
+    return next && { number, hash: next.parentHash }
+  } catch (error) {
+    if (!(error instanceof IndexDamagedError)) throw error
+    const own = await readBlock(transaction, meta, number).catch(() => undefined)
+    if (own === undefined) throw error
+    return own.ref
+  }
+}
+
+function hasBlock({ indexedFrom, head }: ChainMeta, number: number): boolean {
+  return indexedFrom !== undefined && head !== undefined && indexedFrom <= number && number <= head.number
 }
 
 /** Reads the range of the stored blocks. @throws {IndexDamagedError} the row of the newest one is damaged. */
@@ -48,15 +80,14 @@ export async function readRange(
   meta: ChainMeta
 ): Promise<IndexedRange | undefined> {
   const text = 'SELECT * FROM block WHERE number = ?'
-  return toRange(meta, (await transaction.all<BlockRow>(text, [meta.head ?? -1]))[0])
+  return toRange(meta, (await transaction.all<BlockRow>(text, [meta.head?.number ?? -1]))[0])
 }
 
 /** @param newest - row of the newest block. @throws as `readRange`. */
 export function toRange(meta: ChainMeta, newest: BlockRow | undefined): IndexedRange | undefined {
-  const { indexedFrom: from, head, identity } = meta
-  if (from === undefined || head === undefined) return undefined
-  const { ref: to, timestampSeconds } = toStoredBlock(checkBlock(identity.chainId, head, newest))
-  return { from, to, toTimestampSeconds: timestampSeconds }
+  const { indexedFrom: from, head: to } = meta
+  if (from === undefined || to === undefined) return undefined
+  return { from, to, toTimestampSeconds: checkBlock(meta, to.number, newest).timestamp_seconds }
 }
 
 /** A stored block, with what its records lack. */
@@ -81,65 +112,86 @@ const withExtras =
  */
 export async function readBlocks(
   transaction: ReadTransaction,
-  { identity }: ChainMeta,
+  meta: ChainMeta,
   numbers: readonly number[]
 ): Promise<readonly FoundBlock[]> {
   const rows = await selectIn<ExtraRow>(transaction, `${withExtras} IN (?)`, numbers)
   const byNumber = new Map(rows.map(row => [row.number, row]))
-  return numbers.map(number => checkWithExtra(identity.chainId, number, byNumber.get(number)))
+  return numbers.map(number => checkWithExtra(meta, number, byNumber.get(number)))
 }
 
 /** Reads a range of stored blocks, as `readBlocks` does. */
 export async function readBlockRange(
   transaction: ReadTransaction,
-  { identity }: ChainMeta,
+  meta: ChainMeta,
   first: number,
   last: number
 ): Promise<readonly FoundBlock[]> {
   const rows = await selectRange(transaction, first, last)
   return Array.from({ length: last - first + 1 }, (_, i) =>
-    checkWithExtra(identity.chainId, first + i, rows.get(first + i))
+    checkWithExtra(meta, first + i, rows.get(first + i))
   )
 }
 
-/** Reads the rows of a range of blocks and of their records, and what is damaged among them. */
-export async function readBlockRows(
+/**
+ * Finds what is damaged or missing in the rows of a range of blocks and of their records: each block is there once, as the next one
+ * names it.
+ */
+export async function findBlockDamage(
   transaction: ReadTransaction,
-  { identity: { chainId } }: ChainMeta,
+  meta: ChainMeta,
   first: number,
   last: number
-): Promise<BlockRowsFound> {
-  const blocks: FoundBlock[] = []
-  const damage: Damage[] = []
+): Promise<readonly Damage[]> {
+  const found = new Map<string, Damage>()
+  const add = (damage: Damage) => found.set(`${damage.part} ${damage.block}`, damage)
   const unlessDamaged = (work: () => void) => {
     try {
       work()
     } catch (error) {
       if (!(error instanceof IndexDamagedError)) throw error
-      damage.push(error.damage)
+      if (error.damage.block !== last + 1) add(error.damage)
     }
   }
-  for (const [number, row] of await selectRange(transaction, first, last)) {
+  const counts = new Map<number, number>()
+  for await (const { id, rec } of readRecords(transaction, first, last)) {
+    const { blockNumber } = toPosition(id)
+    counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1)
+    unlessDamaged(() => checkRecord(meta.identity.chainId, id, rec))
+  }
+  const rows = await selectRange(transaction, first, last + 1)
+  let next: BlockRow | undefined
+  for (let number = last + 1; number >= first; number--) {
     unlessDamaged(() => {
-      const { block, extra } = checkRows(chainId, number, row)
-      blocks.push(toFound(block))
+      const after = next
+      next = undefined
+      const { block, extra } = checkRows(meta, number, rows.get(number))
+      next = block
+      const isNamed = after === undefined || Buffer.compare(after.parent_hash, block.hash) === 0
+      if (!isNamed) add({ part: 'block', block: number })
+      else if (number <= last && block.tx_count !== (counts.get(number) ?? 0))
+        add({ part: 'record', block: number })
       checkExtra(block, extra)
     })
   }
-  const ids: number[] = []
+  return [...found.values()]
+}
+
+/** Reads the records of a range of blocks. */
+export async function* readRecords(
+  transaction: ReadTransaction,
+  first: number,
+  last: number
+): AsyncGenerator<{ readonly id: number; readonly rec: Uint8Array }> {
   const end = firstTransactionId(last + 1)
   for (let from = firstTransactionId(first); from < end; ) {
     const rows = await transaction.all<{ readonly id: number; readonly rec: Uint8Array }>(
       `SELECT id, rec FROM tx WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`,
       [from, end]
     )
-    for (const { id, rec } of rows) {
-      ids.push(id)
-      unlessDamaged(() => checkRecord(chainId, id, rec))
-    }
+    yield* rows
     from = (rows.at(-1)?.id ?? end) + 1
   }
-  return { blocks, ids, damage }
 }
 
 async function selectRange(
@@ -152,16 +204,16 @@ async function selectRange(
   return new Map(rows.map(row => [row.number, row]))
 }
 
-function checkWithExtra(chainId: number, number: number, found: ExtraRow | undefined): FoundBlock {
-  const { block, extra } = checkRows(chainId, number, found)
+function checkWithExtra(meta: ChainMeta, number: number, found: ExtraRow | undefined): FoundBlock {
+  const { block, extra } = checkRows(meta, number, found)
   checkExtra(block, extra)
   return { ...toFound(block), ...(extra !== null && { extra }) }
 }
 
 /** Checks the row of a block, and takes what its records lack apart from it. */
-function checkRows(chainId: number, number: number, found: ExtraRow | undefined) {
+function checkRows(meta: ChainMeta, number: number, found: ExtraRow | undefined) {
   const { rec: extra = null, ...row } = found ?? {}
-  return { block: checkBlock(chainId, number, found && (row as BlockRow)), extra }
+  return { block: checkBlock(meta, number, found && (row as BlockRow)), extra }
 }
 
 function checkExtra({ number, extra }: BlockRow, rec: Uint8Array | null): void {
@@ -174,10 +226,13 @@ function toFound({ number, hash, parent_hash, tx_count }: BlockRow): FoundBlock 
   return { number, hash, parentHash: parent_hash, transactions: tx_count }
 }
 
-function checkBlock(chainId: number, number: number, row: BlockRow | undefined): BlockRow {
+function checkBlock({ identity, head }: ChainMeta, number: number, row: BlockRow | undefined): BlockRow {
   const damage = { part: 'block', block: number } as const
   if (row === undefined) throw new IndexDamagedError(damage, 'it is missing')
-  return checkRow(chainId, 'block', row, damage)
+  if (number === head?.number && toHex(row.hash) !== head.hash) {
+    throw new IndexDamagedError(damage, 'it is of another block')
+  }
+  return checkRow(identity.chainId, 'block', row, damage)
 }
 
 function extraSum(rec: Uint8Array): number {

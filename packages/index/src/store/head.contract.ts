@@ -27,6 +27,7 @@ import { toPending, toWriterReport } from './rows.ts'
 
 const chainId = 31337
 const identity = { chainId, genesisHash: hashOf('genesis') }
+const refOf = (number: number) => ({ number, hash: hashOf(`block ${number}`) })
 // Keys of the first two are counted together, those of the third are not.
 const [alice = '0x', bob = '0x', , carol = '0x'] = people
 
@@ -87,7 +88,7 @@ export function describeHead(name: string, open: () => Promise<WritableStore>): 
           await meta.save()
           expect(texts).toEqual([])
           meta.setIndexedFrom(3)
-          meta.setHead(9)
+          meta.setHead(refOf(9))
           meta.setCoverage({ tracedFrom: 4, rootsFrom: 6 })
           meta.mark('backfilled')
           meta.setFinal(7)
@@ -99,7 +100,7 @@ export function describeHead(name: string, open: () => Promise<WritableStore>): 
           return meta.meta
         })
         expect(written).toMatchObject({
-          ...{ indexedFrom: 3, head: 9 },
+          ...{ indexedFrom: 3, head: refOf(9) },
           marks: { backfilled: true, settled: true, degraded: false, finalized: 7 },
           coverage: { tracedFrom: 4, rootsFrom: 6 },
           changes: { from: 11, to: 12 },
@@ -157,7 +158,7 @@ export function describeHead(name: string, open: () => Promise<WritableStore>): 
         const empty = await readMeta(store.reads)
         await edit(meta => {
           meta.setIndexedFrom(0)
-          meta.setHead(4)
+          meta.setHead(refOf(4))
           meta.setCoverage({ tracedFrom: 0, rootsFrom: 0 })
           meta.mark('backfilled')
         })
@@ -173,7 +174,7 @@ export function describeHead(name: string, open: () => Promise<WritableStore>): 
           await begin()
           await run(`UPDATE meta SET ${change}`)
           expect(await damageOf(readMeta(store.reads))).toEqual({ part: 'meta' })
-          expect(await damageOf(edit(meta => meta.setHead(8)))).toEqual({ part: 'meta' })
+          expect(await damageOf(edit(meta => meta.setHead(refOf(8))))).toEqual({ part: 'meta' })
         }
       )
     })
@@ -195,7 +196,7 @@ export function describeHead(name: string, open: () => Promise<WritableStore>): 
           await writeIdentity(each, identity)
           const meta = await MetaEdit.load(each)
           meta.setIndexedFrom(10)
-          meta.setHead(13)
+          meta.setHead(chain[3]?.ref ?? refOf(13))
           // Only block 11 has extra bytes.
           const extraEnds = Uint32Array.of(0, extra.length, extra.length, extra.length)
           await insertBlocks(each, chainId, packed, { extras: extra, extraEnds })
@@ -276,7 +277,6 @@ export function describeHead(name: string, open: () => Promise<WritableStore>): 
     })
 
     describe('transactions that a reorg removed', () => {
-      const refOf = (number: number) => ({ number, hash: hashOf(`block ${number}`) })
       const names = (count: number) => Array.from({ length: count }, (_, i) => `of ${i}`)
       const bytesOf = (names: readonly string[]) => names.map(each => hashBytes(hashOf(each)))
       const remember = (names: readonly string[], ancestor: number) =>

@@ -19,7 +19,7 @@ export const poolAddresses: CountedTable = {
 }
 
 export const reorgedHashes: CountedTable = {
-  ...{ id: 1, name: 'reorged', key: 'hash', number: '0' },
+  ...{ id: 1, name: 'reorged', key: 'prefix', number: '0' },
   part: 'undo'
 }
 

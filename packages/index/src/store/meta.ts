@@ -1,24 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { formatSpans } from '../model/blockSpans.ts'
 import { StoreError } from '../platform/errors.ts'
+import type { BlockRef } from '../model/evm.ts'
 import type { ChainIdentity, IndexCoverage } from '../port/status.ts'
 import { hashBytes } from '../record/hexBytes.ts'
+import type { ManifestMark } from '../runs/Manifest.ts'
 import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
 import { checkRow, sumOfRow } from './rowSums.ts'
-import { type ChainMeta, type ManifestState, type MetaColumns, toMeta } from './rows.ts'
+import { type ChainMeta, type MetaRow, toMeta } from './rows.ts'
 import { insertSummed } from './sets.ts'
-
-/** Row of `meta`. */
-export interface MetaRow extends Omit<MetaColumns, 'backfilled' | 'settled'> {
-  readonly id: number
-  readonly backfilled: number
-  readonly settled: number
-  readonly head: number | null
-  readonly manifest_version: number
-  readonly manifest_sum: number
-  readonly next_run: number
-  readonly sum: number | null
-}
 
 /**
  * Reads the state of the index as a whole.
@@ -31,7 +21,7 @@ export async function readMeta(transaction: ReadTransaction): Promise<ChainMeta>
 
 /** Checks the row of `meta`. @throws as `readMeta`. */
 export function checkMeta(row: MetaRow | undefined): ChainMeta {
-  return toChainMeta(checkMetaRow(row))
+  return toMeta(checkMetaRow(row))
 }
 
 async function readRow(transaction: ReadTransaction): Promise<MetaRow | undefined> {
@@ -41,12 +31,6 @@ async function readRow(transaction: ReadTransaction): Promise<MetaRow | undefine
 function checkMetaRow(row: MetaRow | undefined): MetaRow {
   if (row === undefined) throw new StoreError('the store does not say which chain it belongs to')
   return checkRow(row.chain_id, 'meta', row, { part: 'meta' })
-}
-
-function toChainMeta(row: MetaRow): ChainMeta {
-  const { head, manifest_version: version, manifest_sum: sum, next_run: next } = row
-  const meta = toMeta(row)
-  return { ...meta, ...(head !== null && { head }), runs: { version, sum, next } }
 }
 
 /**
@@ -97,12 +81,11 @@ export class MetaEdit {
 
   /** The state with the changes so far. */
   get meta(): ChainMeta {
-    return toChainMeta(this.#row)
+    return toMeta(this.#row)
   }
 
-  /** @param number - of the newest stored block; absent: there is none. */
-  setHead(number: number | undefined): void {
-    this.#set({ head: number ?? null })
+  setHead({ number, hash }: BlockRef): void {
+    this.#set({ head: number, head_hash: hashBytes(hash) })
   }
 
   /** @param number - of the oldest stored block. */
@@ -147,6 +130,7 @@ export class MetaEdit {
     this.#set({
       indexed_from: null,
       head: null,
+      head_hash: null,
       backfilled: 0,
       traced_from: null,
       roots_from: null,
@@ -158,7 +142,7 @@ export class MetaEdit {
     this.#set({ changes_from: from, changes_to: to })
   }
 
-  setRuns({ version, sum, next }: ManifestState): void {
+  setRuns({ version, sum, next }: ManifestMark): void {
     this.#set({ manifest_version: version, manifest_sum: sum, next_run: next })
   }
 

@@ -1,5 +1,6 @@
 import type { BlockRef, Hash } from '../model/evm.ts'
 import { hashBytes, toHex } from '../record/hexBytes.ts'
+import { sections } from '../runs/sections.ts'
 import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
 import { type CountedKey, countKeys, deleteCounted, provenNumbers, reorgedHashes } from './keyParts.ts'
 import { checkRow, sumOfRow } from './rowSums.ts'
@@ -7,13 +8,18 @@ import { toRef } from './rows.ts'
 import { insertSummed, runIn, selectIn } from './sets.ts'
 
 interface ReorgedRow {
-  readonly hash: Uint8Array
+  readonly prefix: Uint8Array
   readonly ancestor_number: number
   readonly ancestor_hash: Uint8Array
   readonly sum: number | null
 }
 
-const columns = ['hash', 'ancestor_number', 'ancestor_hash']
+const columns = ['prefix', 'ancestor_number', 'ancestor_hash']
+
+/** Returns as many bytes of a hash as runs have: where the record is lost, no more of it is known. */
+function toPrefix(hash: Uint8Array): Uint8Array {
+  return hash.subarray(0, sections.hash.groupLength)
+}
 
 /**
  * Finds the block below which a reorg removed a transaction.
@@ -25,9 +31,9 @@ export async function findReorged(
   chainId: number,
   hash: Hash
 ): Promise<BlockRef | undefined> {
-  const key = hashBytes(hash)
+  const key = toPrefix(hashBytes(hash))
   if ((await provenNumbers(transaction, reorgedHashes, key)).length === 0) return undefined
-  const [row] = await transaction.all<ReorgedRow>('SELECT * FROM reorged WHERE hash = ?', [key])
+  const [row] = await transaction.all<ReorgedRow>('SELECT * FROM reorged WHERE prefix = ?', [key])
   if (row === undefined) return undefined
   const { ancestor_number: number, ancestor_hash } = checkRow(chainId, 'reorged', row, { part: 'undo' })
   return toRef({ number, hash: ancestor_hash })
@@ -48,16 +54,16 @@ export async function rememberReorged(
   hashes: readonly Uint8Array[],
   ancestor: BlockRef
 ): Promise<void> {
-  const above = 'SELECT hash FROM reorged WHERE ancestor_number > ?'
-  const moved = await transaction.all<{ hash: Uint8Array }>(above, [ancestor.number])
+  const above = 'SELECT prefix FROM reorged WHERE ancestor_number > ?'
+  const moved = await transaction.all<Pick<ReorgedRow, 'prefix'>>(above, [ancestor.number])
   const removed = byHex(hashes)
-  const known = byHex([...moved.map(({ hash }) => hash), ...(await selectKnown(transaction, removed))])
-  await runIn(transaction, 'DELETE FROM reorged WHERE hash IN (?)', [...known.values()])
-  const rows = [...new Map([...known, ...removed]).values()].map(hash => [
-    ...[hash, ancestor.number, hashBytes(ancestor.hash)]
+  const known = byHex([...moved.map(({ prefix }) => prefix), ...(await selectKnown(transaction, removed))])
+  await runIn(transaction, 'DELETE FROM reorged WHERE prefix IN (?)', [...known.values()])
+  const rows = [...new Map([...known, ...removed]).values()].map(prefix => [
+    ...[prefix, ancestor.number, hashBytes(ancestor.hash)]
   ])
   await insertSummed(transaction, chainId, 'reorged', columns, rows)
-  const added = [...removed].flatMap(([hex, hash]) => (known.has(hex) ? [] : [hash]))
+  const added = [...removed].flatMap(([hex, prefix]) => (known.has(hex) ? [] : [prefix]))
   await countKeys(transaction, reorgedHashes, added.map(toKey), 1)
 }
 
@@ -67,7 +73,7 @@ export async function forgetReorged(
   hashes: readonly Uint8Array[]
 ): Promise<void> {
   const known = await selectKnown(transaction, byHex(hashes))
-  await runIn(transaction, 'DELETE FROM reorged WHERE hash IN (?)', known)
+  await runIn(transaction, 'DELETE FROM reorged WHERE prefix IN (?)', known)
   await countKeys(transaction, reorgedHashes, known.map(toKey), -1)
 }
 
@@ -77,9 +83,11 @@ export async function forgetDamagedReorged(transaction: WriteTransaction, chainI
   const sound = rows.filter(row => row.sum === sumOfRow(chainId, 'reorged', row))
   // Rows whose keys were altered may not be found by them.
   await deleteCounted(transaction, reorgedHashes)
-  const kept = sound.map(({ hash, ancestor_number, ancestor_hash }) => [hash, ancestor_number, ancestor_hash])
+  const kept = sound.map(({ prefix, ancestor_number, ancestor_hash }) => [
+    ...[prefix, ancestor_number, ancestor_hash]
+  ])
   await insertSummed(transaction, chainId, 'reorged', columns, kept)
-  const keys = sound.map(({ hash }) => toKey(hash))
+  const keys = sound.map(({ prefix }) => toKey(prefix))
   await countKeys(transaction, reorgedHashes, keys, 1)
 }
 
@@ -87,16 +95,16 @@ async function selectKnown(
   transaction: ReadTransaction,
   wanted: ReadonlyMap<string, Uint8Array>
 ): Promise<readonly Uint8Array[]> {
-  const text = 'SELECT hash FROM reorged WHERE hash IN (?)'
-  const rows = await selectIn<{ hash: Uint8Array }>(transaction, text, [...wanted.values()])
-  return rows.map(({ hash }) => hash)
+  const text = 'SELECT prefix FROM reorged WHERE prefix IN (?)'
+  const rows = await selectIn<Pick<ReorgedRow, 'prefix'>>(transaction, text, [...wanted.values()])
+  return rows.map(({ prefix }) => prefix)
 }
 
-/** Each once: a broken chain may list a transaction twice. */
+/** Takes the prefix of each hash, each once: a broken chain may list a transaction twice. */
 function byHex(hashes: readonly Uint8Array[]): ReadonlyMap<string, Uint8Array> {
-  return new Map(hashes.map(hash => [toHex(hash), hash]))
+  return new Map(hashes.map(toPrefix).map(prefix => [toHex(prefix), prefix]))
 }
 
-function toKey(hash: Uint8Array): CountedKey {
-  return [hash, 0]
+function toKey(prefix: Uint8Array): CountedKey {
+  return [prefix, 0]
 }

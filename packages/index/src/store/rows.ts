@@ -15,6 +15,7 @@ import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
+import type { ManifestMark } from '../runs/Manifest.ts'
 import type { LogRow } from './ChangeLog.ts'
 
 /** The column of `meta` that holds each height of the coverage. */
@@ -23,45 +24,41 @@ const coverageColumns = {
   rootsFrom: 'roots_from'
 } as const satisfies Required<Record<keyof CoverageHeights, string>>
 
-/** Row of `meta`. SQLite stores booleans as numbers. */
-export interface MetaColumns
+/** Row of `meta`. */
+export interface MetaRow
   extends Readonly<Record<(typeof coverageColumns)[keyof CoverageHeights], number | null>> {
-  readonly unknown_blocks: string | null
+  readonly id: number
   readonly chain_id: number
   readonly genesis_hash: Uint8Array
   readonly indexed_from: number | null
-  readonly backfilled: boolean | number
-  readonly settled: boolean | number
+  readonly head: number | null
+  readonly head_hash: Uint8Array | null
+  readonly backfilled: number
+  readonly settled: number
   readonly finalized: number | null
   readonly degraded_until: number | null
   readonly rollbacks: number
+  readonly unknown_blocks: string | null
   readonly changes_log: string
   readonly changes_from: number
   readonly changes_to: number
+  readonly manifest_version: number
+  readonly manifest_sum: number
+  readonly next_run: number
+  readonly sum: number | null
 }
 
 /** The single row of `meta` as values. */
 export interface ChainMeta {
   readonly identity: ChainIdentity
   readonly indexedFrom?: number
-  /** Newest stored block, where `meta` says so. */
-  readonly head?: number
+  /** Newest stored block. Its hash proves its row, as each row of a block proves the one before. */
+  readonly head?: BlockRef
   readonly marks: IndexMarks
   readonly coverage: IndexCoverage
   readonly rollbacks: number
   readonly changes: LoggedChanges
-  /** The manifest of the runs, where the engine has one. */
-  readonly runs?: ManifestState
-}
-
-/** The manifest of the runs, as `meta` describes it. */
-export interface ManifestState {
-  /** Another one after each change. */
-  readonly version: number
-  /** CRC-32 over its rows in the order of their numbers. */
-  readonly sum: number
-  /** No run has had this number or a higher one. */
-  readonly next: number
+  readonly runs: ManifestMark
 }
 
 /** The log of changes, as `meta` describes it. */
@@ -73,12 +70,12 @@ interface LoggedChanges {
   readonly to: number
 }
 
-/** @throws {StoreError} there is no row. */
-export function toMeta(row: MetaColumns | undefined): ChainMeta {
-  if (row === undefined) throw new StoreError('the store does not say which chain it belongs to')
+export function toMeta(row: MetaRow): ChainMeta {
+  const { head: number, head_hash: hash } = row
   return {
     identity: { chainId: row.chain_id, genesisHash: toHex(row.genesis_hash) },
     ...(row.indexed_from !== null && { indexedFrom: row.indexed_from }),
+    ...(number !== null && hash !== null && { head: toRef({ number, hash }) }),
     marks: {
       backfilled: Boolean(row.backfilled),
       settled: Boolean(row.settled),
@@ -94,7 +91,8 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
       ...(row.unknown_blocks !== null && { unknown: parseSpans(row.unknown_blocks) })
     },
     rollbacks: row.rollbacks,
-    changes: { log: row.changes_log, from: row.changes_from, to: row.changes_to }
+    changes: { log: row.changes_log, from: row.changes_from, to: row.changes_to },
+    runs: { version: row.manifest_version, sum: row.manifest_sum, next: row.next_run }
   }
 }
 

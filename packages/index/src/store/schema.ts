@@ -18,7 +18,7 @@ export interface SqlTypes {
  */
 export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }: SqlTypes): string {
   return `
-  -- indexed_from: NULL while nothing is stored. head: newest stored block, so that one that is lost shows.
+  -- indexed_from: NULL while nothing is stored. head, head_hash: newest stored block, by which the rows of all blocks are proven.
   -- settled: 0 from a rollback until the index is level with the node again. finalized: newest stored block that the node has
   -- called final. degraded_until: final blocks were removed; over once this height is final again.
   -- traced_from, roots_from: first block from which on up to the head blocks are traced, or were held against their headers.
@@ -33,6 +33,7 @@ export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }
     genesis_hash ${bytes} NOT NULL,
     indexed_from ${integer},
     head ${integer},
+    head_hash ${bytes},
     backfilled ${integer} NOT NULL,
     settled ${integer} NOT NULL,
     finalized ${integer},
@@ -70,9 +71,9 @@ export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }
   -- What the records of a block lack: events of accounts, and parties that no record names
   CREATE TABLE block_extra (number ${integer} PRIMARY KEY, rec ${bytes} NOT NULL) ${suffix};
 
-  -- Transactions that a reorg removed
+  -- Transactions that a reorg removed, by the first 6 bytes of their hashes
   CREATE TABLE reorged (
-    hash ${bytes} PRIMARY KEY,
+    prefix ${bytes} PRIMARY KEY,
     ancestor_number ${integer} NOT NULL,
     ancestor_hash ${bytes} NOT NULL,
     sum ${integer}

@@ -1,12 +1,11 @@
 import { IndexDamagedError } from '../platform/errors.ts'
 import { deriveRows } from '../record/deriveRows.ts'
 import { checkRecord } from '../record/recordSums.ts'
-import { firstTransactionId, toPosition } from '../record/transactionId.ts'
+import { toPosition } from '../record/transactionId.ts'
 import type { StoredRows } from '../runs/RunWriter.ts'
-import { type FoundBlock, readBlockRange } from './blocks.ts'
+import { type FoundBlock, readBlockRange, readRecords } from './blocks.ts'
 import { readMeta } from './meta.ts'
 
-const recordsAtOnce = 2_000
 const noExtra = new Uint8Array(0)
 const blocksAtOnce = 1_000
 
@@ -32,18 +31,10 @@ export function createStoredRows(chainId: number): StoredRows {
       const blocks = await readBlockRange(transaction, await readMeta(transaction), from, to)
       const ids: number[] = []
       const records: Uint8Array[] = []
-      const endId = firstTransactionId(to + 1)
-      for (let first = firstTransactionId(from); first < endId; ) {
-        const rows = await transaction.all<{ readonly id: number; readonly rec: Uint8Array }>(
-          `SELECT id, rec FROM tx WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`,
-          [first, endId]
-        )
-        for (const { id, rec } of rows) {
-          checkRecord(chainId, id, rec)
-          ids.push(id)
-          records.push(rec)
-        }
-        first = (rows.at(-1)?.id ?? endId) + 1
+      for await (const { id, rec } of readRecords(transaction, from, to)) {
+        checkRecord(chainId, id, rec)
+        ids.push(id)
+        records.push(rec)
       }
       checkCounts(ids, blocks)
       const extras = blocks.map(({ extra = noExtra }) => extra)
@@ -53,7 +44,8 @@ export function createStoredRows(chainId: number): StoredRows {
         return end
       })
       const stored = { records: join(records), extras: join(extras), extraEnds }
-      return deriveRows({ firstBlock: from, ids: Float64Array.from(ids), ...stored })
+      const rows = deriveRows({ firstBlock: from, ids: Float64Array.from(ids), ...stored })
+      return { ...rows, lastHash: blocks.at(-1)?.hash ?? noExtra }
     }
   }
 }
