@@ -9,7 +9,6 @@ import { backfill } from '../../src/server/indexer/backfill.ts'
 import { createHealer } from '../../src/server/indexer/createHealer.ts'
 import { type FollowOptions, follow } from '../../src/server/indexer/follow.ts'
 import { createIndexCounts } from '../../src/server/indexer/indexCounts.ts'
-import { removeParted } from '../../src/server/indexer/removeParted.ts'
 import { scrubIndex } from '../../src/server/indexer/scrubIndex.ts'
 import { createStatusBoard, describeProblem, reportStatus } from '../../src/server/indexer/status.ts'
 import type { Handlers } from '../../src/server/methods/MethodContext.ts'
@@ -108,7 +107,6 @@ export async function startSimulatedServer(
           } catch (error) {
             if (signal.aborted || !(error instanceof IndexDamagedError)) throw error
             healer.report(error.damage)
-            await removeParted(store, error.damage, healer)
             board.change({ phase: 'stalled', problem: describeProblem(error), rollingBackTo: undefined })
             await pause(damagedPauseMs, signal)
           } finally {

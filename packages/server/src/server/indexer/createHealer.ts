@@ -20,7 +20,7 @@ import { describeProblem, type StatusBoard } from './status.ts'
 export interface Healer {
   /** Adds damage that was met; the same damage is kept once. */
   report(damage: Damage): void
-  /** Reports that the node has another block in the place of a damaged one: a reorg removes it. */
+  /** Reports that the node has another block in the place of this one or of a later one that is damaged: a reorg removes both. */
   isParted(number: number): boolean
   /**
    * Heals what is reported, one damage at a time, until `signal` is aborted.
@@ -191,7 +191,7 @@ export function createHealer(options: {
 
   return {
     report,
-    isParted: number => parted.has(number),
+    isParted: number => [...parted].some(each => each >= number),
     async healInto(store, signal, onPoolLost) {
       while (!signal.aborted) {
         if (!(await healNext(store, signal, onPoolLost))) await pause(lookEveryMs, signal)

@@ -23,7 +23,6 @@ import { type FollowOptions, follow } from './follow.ts'
 import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
-import { removeParted } from './removeParted.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { scrubIndex } from './scrubIndex.ts'
 import type { IndexerConfig } from './startIndexer.ts'
@@ -248,7 +247,6 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
         if (signal.aborted || !(error instanceof IndexDamagedError)) throw error
         // Following goes on once the healer has replaced it.
         healer.report(error.damage)
-        await removeParted(store, error.damage, healer)
         board.change({ phase: 'stalled', problem: describeProblem(error), rollingBackTo: undefined })
         await pause(damagedPauseMs, signal)
       } finally {
