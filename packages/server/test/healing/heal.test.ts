@@ -182,6 +182,20 @@ describe.each(engines)('an index in $name that is damaged', engine => {
     await chain.rpc('evm_mine')
   })
 
+  it('goes on when a reorg removes the newest blocks, whose rows are lost', async () => {
+    const [kept, ...removed] = [await chain.pay(), await chain.pay(), await chain.pay()]
+    await server.level(chain.rpc)
+    await damageIndex(store.location, `DELETE FROM block WHERE number > ${kept.block}`)
+    await chain.rpc('anvil_reorg', 2, [])
+    await server.level(chain.rpc)
+    for (const { address, hash } of removed) {
+      expect((await server.history(address)).result).toEqual([])
+      const { data } = (await server.history(kept.address, { before: hash })).error ?? {}
+      expect(data?.reason).toBe('CURSOR_REORGED')
+      expect(data?.lastCommonBlock).toMatchObject({ blockNumber: kept.block })
+    }
+  })
+
   it('heals when a reorg meets the damage: a chunk, and the hashes that it removes', async () => {
     const [kept, removed] = [await chain.pay(), await chain.pay()]
     await server.level(chain.rpc)

@@ -8,7 +8,13 @@ import type { TestStore } from '../support/testStores.ts'
 /** The answer to a call. */
 export interface Answer {
   readonly result?: readonly { readonly hash: string }[]
-  readonly error?: { readonly data: { readonly reason: string; readonly blockNumber?: number } }
+  readonly error?: {
+    readonly data: {
+      readonly reason: string
+      readonly blockNumber?: number
+      readonly lastCommonBlock?: { readonly blockNumber: number }
+    }
+  }
 }
 
 /** What is asked for besides an account. */
