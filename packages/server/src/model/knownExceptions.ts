@@ -35,13 +35,8 @@ const ethermint: KnownException = {
 const cronos: readonly KnownException[] = (
   [
     {
-      check: 'missingReceipt',
-      reason: 'a transaction that found no room in a block is listed there without a receipt',
-      source: `${github}/crypto-org-chain/cronos/issues/2031`
-    },
-    {
       check: 'duplicateHash',
-      reason: 'a transaction is included twice',
+      reason: 'a transaction that found no room in a block is listed there and in the block that it ran in',
       source: `${github}/crypto-org-chain/cronos/issues/466`
     },
     {
@@ -66,7 +61,8 @@ const cronos: readonly KnownException[] = (
     },
     {
       check: 'unknownReceipt',
-      reason: 'a failed creation has the receipt of another transaction, of another height (block 2,689,327)',
+      reason:
+        'a transaction without room has no receipt, a failed creation one of another height (block 2,689,327)',
       source: `${github}/crypto-org-chain/cronos/issues/2031`
     }
   ] as const
@@ -96,12 +92,13 @@ const celo: KnownException = {
 const hedera: readonly KnownException[] = [
   {
     check: 'duplicateHash',
-    reason: 'a transaction that is tried again is listed, and has a receipt, more than once',
+    reason:
+      'a transaction that is tried again is listed, and has a receipt, more than once, or in a later block',
     source: `${github}/hiero-ledger/hiero-json-rpc-relay/issues/4869`
   },
   {
-    check: 'missingReceipt',
-    reason: 'a transaction that is tried again has its receipt in the later block',
+    check: 'unknownReceipt',
+    reason: 'a transaction that is tried again has no receipt in the earlier block',
     source: `${github}/hiero-ledger/hiero-json-rpc-relay/issues/4869`
   },
   {

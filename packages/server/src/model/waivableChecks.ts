@@ -8,7 +8,6 @@ export const waivableCheckNames = [
   'logsBloom',
   'emptyRoot',
   'duplicateHash',
-  'missingReceipt',
   'extraReceipt',
   'receiptBlockHash',
   'receiptParties',

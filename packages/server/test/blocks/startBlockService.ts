@@ -4,7 +4,7 @@ import { checkResult } from '@chain-data/protocol/validators'
 import type { Waiver } from '../../src/model/waivableChecks.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
-import type { RawBlock } from './rawBlock.ts'
+import type { Raw, RawBlock } from './rawBlock.ts'
 import { startScriptedChain } from './startScriptedChain.ts'
 
 export interface BlockService {
@@ -34,6 +34,7 @@ export async function startBlockService(
     blockReceipts = true,
     serveWhileSyncing = false,
     prunedBelow = 0,
+    singleReceipts = [],
     otherUrls = [],
     chain = {}
   }: {
@@ -41,6 +42,7 @@ export async function startBlockService(
     readonly blockReceipts?: boolean
     readonly serveWhileSyncing?: boolean
     readonly prunedBelow?: number
+    readonly singleReceipts?: readonly Raw[]
     /** Nodes of the same chain besides. */
     readonly otherUrls?: readonly string[]
     /** More of the chain's configuration. */
@@ -48,7 +50,7 @@ export async function startBlockService(
   } = {}
 ): Promise<BlockService> {
   const { chainId = 31_337 } = chain
-  const node = await startScriptedChain(blocks, { blockReceipts, chainId, prunedBelow })
+  const node = await startScriptedChain(blocks, { blockReceipts, chainId, prunedBelow, singleReceipts })
   const folder = await temporaryFolder()
   const logLines: string[] = []
   const server = await createServer(

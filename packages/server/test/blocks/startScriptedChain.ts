@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { quantity, type RawBlock, rawBlock } from './rawBlock.ts'
+import { quantity, type Raw, type RawBlock, rawBlock } from './rawBlock.ts'
 
 /** A node that serves the blocks it was given, a genesis block, and nothing else. */
 export interface ScriptedChain {
@@ -19,6 +19,7 @@ interface Call {
 /**
  * @param options.blockReceipts - whether it offers `eth_getBlockReceipts` or single receipts; a receipt comes from the last
  *   block that has it.
+ * @param options.singleReceipts - that only `eth_getTransactionReceipt` gives.
  * @param options.prunedBelow - it has none of the blocks below but block 0.
  */
 export async function startScriptedChain(
@@ -26,8 +27,14 @@ export async function startScriptedChain(
   {
     blockReceipts = true,
     chainId = 31_337,
-    prunedBelow = 0
-  }: { readonly blockReceipts?: boolean; readonly chainId?: number; readonly prunedBelow?: number } = {}
+    prunedBelow = 0,
+    singleReceipts = []
+  }: {
+    readonly blockReceipts?: boolean
+    readonly chainId?: number
+    readonly prunedBelow?: number
+    readonly singleReceipts?: readonly Raw[]
+  } = {}
 ): Promise<ScriptedChain> {
   const isKept = ({ block }: RawBlock) => Number(block.number) === 0 || Number(block.number) >= prunedBelow
   const blocks = [rawBlock(0, []), ...given].filter(isKept)
@@ -46,7 +53,7 @@ export async function startScriptedChain(
       return find(first)?.block ?? null
     if (method === 'eth_getBlockReceipts' && blockReceipts) return find(first)?.receipts ?? null
     if (method === 'eth_getTransactionReceipt') {
-      const all = blocks.flatMap(({ receipts }) => receipts)
+      const all = [...blocks.flatMap(({ receipts }) => receipts.filter(Boolean)), ...singleReceipts]
       return all.findLast(({ transactionHash }) => transactionHash === first) ?? null
     }
     return undefined

@@ -141,16 +141,16 @@ export const waivedBlocks: readonly WaivedBlock[] = [
   },
   {
     name: 'Ethermint: a listed transaction without a receipt',
-    needs: ['missingReceipt'],
+    needs: ['unknownReceipt'],
     build(number) {
       const { block, receipts } = rawBlock(number, [{}, {}])
       return { block, receipts: receipts.slice(0, 1) }
     },
-    keeps: [0]
+    keeps: [0, 1]
   },
   {
     name: 'Ethermint: a single receipt that comes from the block where the transaction ran',
-    needs: ['missingReceipt'],
+    needs: ['duplicateHash'],
     build(number) {
       const { block, receipts } = rawBlock(number, [{}, {}])
       const elsewhere = { blockHash: blockHash(number + 1), blockNumber: quantity(number + 1) }

@@ -1,12 +1,13 @@
 import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
-import { isUnknownPart, type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
+import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
 import {
   address,
   blockHash,
   emptyRoot,
   erc20Transfer,
   quantity,
+  type Raw,
   type RawBlock,
   rawBlock,
   transactionHash
@@ -79,7 +80,7 @@ describe('a chain that breaks checks', () => {
       .filter(({ level, msg }) => level === 30 && msg.startsWith('the waiver '))
       .map(({ msg, reason }) => [msg, reason])
     const wanted = waivableCheckNames
-      .filter(name => !isUnknownPart(name))
+      .filter(name => name !== 'unknownBlock')
       .map(name => [`the waiver ${name} is needed`, `${name} is known`])
     expect(told.sort()).toEqual(wanted.sort())
   })
@@ -165,6 +166,49 @@ describe('a receipt that contradicts its block', () => {
   })
 })
 
+describe('a receipt that a block lacks', () => {
+  const logs = [erc20Transfer(address(500), address(1), address(2))]
+  const parts = [{ logs }, { logs, transaction: { from: address(33) } }, { logs }]
+  const { block, receipts } = rawBlock(2, parts, { receiptsRoot: emptyRoot })
+  const [first = {}, second = {}, third = {}] = receipts
+  const odd = (...given: (Raw | null)[]) => ({ block, receipts: given as Raw[] })
+  const around = (middle: RawBlock) => [rawBlock(1, [{ logs }]), middle, rawBlock(3, [{ logs }])]
+  const waivers = waive('emptyRoot', 'unknownReceipt')
+  const statuses = async (service: BlockService) =>
+    (await service.history(receiver)).map(({ status }) => status)
+
+  it.each([
+    ['is not in the list', odd(first, third)],
+    ['is null in the list', odd(first, null, third)]
+  ])('and that no node has, is unknown: it %s', async (_, middle) => {
+    const service = await start(around(middle), { waivers })
+    await service.indexed(3)
+    expect(await statuses(service)).toEqual([3, 3, undefined, 3, 3])
+    expect((await service.history(address(33)))[0]).not.toHaveProperty('gasSpent')
+    const { coverage } = await service.call('svc_getTransactionsByAddress', address(33))
+    expect(coverage).toContain('unknown="2"')
+  })
+
+  it.each([
+    ['is not in the list', odd(first, third), [second]],
+    ['is null in the list', odd(first, null, third), [second]],
+    ['is one of none', odd(), receipts]
+  ])('but that its node has by itself, is known: it %s', async (_, middle, singleReceipts) => {
+    const service = await start(around(middle), { waivers, singleReceipts })
+    await service.indexed(3)
+    expect(await statuses(service)).toEqual([3, 3, 3, 3, 3])
+    const { coverage } = await service.call('svc_getTransactionsByAddress', address(33))
+    expect(coverage).not.toContain('unknown')
+  })
+
+  it('and that is another one by itself, is unknown', async () => {
+    const singleReceipts = [{ ...second, from: address(8), blockNumber: '0x9' }]
+    const service = await start(around(odd(first, third)), { waivers, singleReceipts })
+    await service.indexed(3)
+    expect(await statuses(service)).toEqual([3, 3, undefined, 3, 3])
+  })
+})
+
 describe('a hash that two consecutive blocks list', () => {
   const hash = transactionHash(2, 1)
 
@@ -182,7 +226,7 @@ describe('a hash that two consecutive blocks list', () => {
   it.each([true, false])(
     'is in the history once, from the block that has its receipt (block receipts: %s)',
     async blockReceipts => {
-      const waivers = waive('missingReceipt')
+      const waivers = waive('unknownReceipt', 'duplicateHash')
       const service = await start(listedTwice(), { waivers, blockReceipts })
       await service.indexed(4)
       const seen = await pageThrough(service, receiver)
@@ -195,7 +239,7 @@ describe('a hash that two consecutive blocks list', () => {
   it('is refused without the waiver', async () => {
     const service = await start(listedTwice(), { serveWhileSyncing: true })
     await eventually('the trouble is logged', () =>
-      service.logLines.some(line => line.includes('(waiver missingReceipt)'))
+      service.logLines.some(line => line.includes('(waiver unknownReceipt indexes'))
     )
     await eventually('block 1 is indexed', () => service.server.status()[0]?.indexedTo?.number === 1)
   })
@@ -203,7 +247,9 @@ describe('a hash that two consecutive blocks list', () => {
   it('may be at other places, with a gap between them', async () => {
     const late = rawBlock(3, [{ transaction: { hash, transactionIndex: quantity(9) } }])
     const [one, two, , four] = listedTwice()
-    const service = await start([one!, two!, late, four!], { waivers: waive('missingReceipt') })
+    const service = await start([one!, two!, late, four!], {
+      waivers: waive('unknownReceipt', 'duplicateHash')
+    })
     await service.indexed(4)
     expect((await pageThrough(service, receiver)).map(({ blockNumber }) => blockNumber)).toEqual([
       4, 3, 2, 2, 1

@@ -36,7 +36,7 @@ export interface FetchOptions<T> {
  * @throws {BrokenChecksError} the block breaks waivable checks on every upstream; it lists those of header and receipts.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
  * @remarks Two requests, or one where `isTogether` or the block is empty; a batch of one call per transaction more on
- *   nodes without `eth_getBlockReceipts`.
+ *   nodes without `eth_getBlockReceipts`, and of one per receipt that is lacking before it counts as unknown.
  */
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
@@ -61,9 +61,11 @@ export async function fetchBlock<T>(
       })
     }
     return readBlock(given.block, number, read, allowed, {
-      receipts(header) {
+      async receipts(header) {
         if (broken.length === 0) broken = header.broken
-        return given.receipts ?? fetchReceipts(node, header, onSize)
+        const listed = given.receipts ?? (await fetchReceipts(node, header, onSize))
+        if (listed === undefined) return fetchEach(node, header.transactions, onSize)
+        return allowed === checks ? addLacking(node, header, listed, onSize) : listed
       },
       ...(authorizationReader && {
         authorizations: (header: VerifiedHeader) => authorizationReader.read(header, signal)
@@ -143,15 +145,11 @@ async function fetchTogether<T>(
 }
 
 /**
- * Reads receipts by block hash, since a height may name another block after a reorg; one by one where the node offers no more,
- * or all of them are too large for one answer.
+ * Reads receipts by block hash, since a height may name another block after a reorg.
+ * @returns `undefined` where the node does not offer that, or all of them are too large for one answer.
  */
-async function fetchReceipts(
-  node: EvmNode,
-  { ref, transactions }: VerifiedHeader,
-  onSize: OnSize
-): Promise<unknown> {
-  const whole = await node.attempt('eth_getBlockReceipts', async () => {
+function fetchReceipts(node: EvmNode, { ref }: VerifiedHeader, onSize: OnSize): Promise<unknown> {
+  return node.attempt('eth_getBlockReceipts', async () => {
     try {
       return await node.request({ method: 'eth_getBlockReceipts', params: [ref.hash] }, onSize)
     } catch (error) {
@@ -163,13 +161,50 @@ async function fetchReceipts(
       throw error
     }
   })
-  if (whole !== undefined) return whole
+}
+
+/** Reads receipts one by one; null for one that the node does not have. */
+async function fetchEach(
+  node: EvmNode,
+  transactions: VerifiedHeader['transactions'],
+  onSize: OnSize
+): Promise<readonly unknown[]> {
   const calls = transactions.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
   const outcomes = await node.batch(calls, undefined, onSize)
   return outcomes.map(outcome => {
     if (outcome.ok) return outcome.value
     throw outcome.error
   })
+}
+
+/**
+ * Asks for the receipts that a list lacks. Some nodes leave out receipts that they have (Cronos, block 68,216), and the receipt
+ * of a transaction that two blocks list names the one it ran in.
+ * @returns the list with what was found, in the order of the block.
+ */
+async function addLacking(
+  node: EvmNode,
+  { transactions }: VerifiedHeader,
+  listed: unknown,
+  onSize: OnSize
+): Promise<unknown> {
+  if (!Array.isArray(listed)) return listed
+  const receipts: unknown[] = listed.filter(receipt => receipt !== null)
+  const indexOf = (hash: Hash) =>
+    receipts.findIndex(
+      receipt => (receipt as { readonly transactionHash?: unknown }).transactionHash === hash
+    )
+  const lacking = transactions.filter(({ hash }) => indexOf(hash) < 0)
+  if (lacking.length === 0) return listed
+  const found = await fetchEach(node, lacking, onSize)
+  const single = new Map(lacking.map(({ hash }, i) => [hash, found[i]]))
+  let next = 0
+  for (const { hash } of transactions) {
+    const receipt = single.get(hash) ?? null
+    if (!single.has(hash)) next = indexOf(hash) + 1
+    else if (receipt !== null) receipts.splice(next++, 0, receipt)
+  }
+  return receipts
 }
 
 /** Reads the hash of the chain's block at a height; absent when no upstream has a block there. */

@@ -144,10 +144,10 @@ function readReceipts(
   if (rawReceipts === null) throw contradiction(ref.number, 'the node does not have its receipts', true)
   const receipts = readList(rawReceipts, `block ${ref.number}: receipts`)
   const { transactions, leftOver } = matchReceipts(header, receipts, checks, unknown)
+  const isKnown = transactions.every(({ receipt }) => receipt !== undefined)
   // When a receipt is left out, the sums after it include gas that is not known here.
   const isWhole =
-    unknown.size === 0 &&
-    [receipts, header.transactions].every(({ length }) => length === transactions.length)
+    isKnown && [receipts, header.transactions].every(({ length }) => length === transactions.length)
   let hash: Hash | undefined
   try {
     let gasBefore: number | bigint = 0
@@ -158,7 +158,7 @@ function readReceipts(
   } catch (error) {
     throw aboutReceipt(error, hash)
   }
-  const block = { ...header, transactions, ...(unknown.size > 0 && { unknown: 'receipts' as const }) }
+  const block = { ...header, transactions, ...(!isKnown && { unknown: 'receipts' as const }) }
   verifyLogs(block, leftOver, checks)
   return block
 }

@@ -23,7 +23,7 @@ describe('the preset of a chain', () => {
       explorerUrl: 'https://explorer.cronos.org',
       dev: false
     })
-    expect(chain.waivers.map(({ check }) => check)).toContain('missingReceipt')
+    expect(chain.waivers.map(({ check }) => check)).toContain('unknownReceipt')
   })
 
   it('leaves a chain that is not known its number, and no currency is made up', () => {
@@ -66,7 +66,7 @@ describe('the preset of a chain', () => {
   it('is described with each waiver, its blocks and its source', () => {
     const described = describeChain(chainOf({ chainId: 25 }))
     expect(described).toMatchObject({ chainId: 25, name: 'Cronos', preset: 'applied' })
-    expect(described.waivers).toMatch(/missingReceipt \(blocks 0 to 19999999\): .+ \[github\.com\/.+\]/)
+    expect(described.waivers).toMatch(/unknownReceipt \(blocks 0 to 19999999\): .+ \[github\.com\/.+\]/)
     expect(describeChain(chainOf({ chainId: 25, preset: false }))).toEqual({
       chainId: 25,
       name: 'Chain 25',

@@ -14,8 +14,8 @@ export interface MatchedReceipts {
 
 /**
  * Gives each transaction of a block its receipt: as many, in the same order, each naming the transaction and the
- * block. Transactions and receipts without a counterpart are left out, which breaks `duplicateHash`,
- * `missingReceipt` or `extraReceipt`.
+ * block. A transaction without one is returned without one, which breaks `unknownReceipt`. A transaction that ran in another
+ * block, and a receipt without a transaction, are left out, which breaks `duplicateHash` or `extraReceipt`.
  * @param unknown - transactions whose receipts are left aside: they are returned without one.
  * @throws {NodeContradictionError} naming the block, the receipt and the disagreement that no waiver lets pass.
  */
@@ -27,10 +27,11 @@ export function matchReceipts(
 ): MatchedReceipts {
   const paired = unknown.size === 0 ? pairInOrder(header, rawReceipts) : undefined
   if (paired !== undefined) return { transactions: paired, leftOver: [] }
-  const receipts = readReceipts(header, rawReceipts, checks, unknown)
+  const { receipts, elsewhere } = readReceipts(header, rawReceipts, checks, unknown)
   const { number } = header.ref
   const listed = new Set(header.transactions.map(({ hash }) => hash))
-  const counts = `the node gave ${plural(rawReceipts.length, 'receipt')} for ${plural(listed.size, 'transaction')}`
+  const given = rawReceipts.filter(receipt => receipt !== null).length
+  const counts = `the node gave ${plural(given, 'receipt')} for ${plural(listed.size, 'transaction')}`
   const byHash = new Map<Hash, RawObject>()
   const repeated = new Set<Hash>()
   const leftOver: RawObject[] = []
@@ -51,18 +52,20 @@ export function matchReceipts(
       byHash.set(hash, receipt)
     }
   }
-  const found = byHash.size + unknown.size
-  if (found < listed.size) expectSome(header, found, counts, checks)
+  if (byHash.size + elsewhere.size + unknown.size === 0) expectSome(header, counts)
   const transactions = header.transactions.flatMap((transaction): VerifiedTransaction[] => {
-    const receipt = byHash.get(transaction.hash)
+    const { hash } = transaction
+    const receipt = byHash.get(hash)
     if (receipt !== undefined) return [{ ...transaction, receipt }]
-    return unknown.has(transaction.hash) ? [transaction] : []
+    if (elsewhere.has(hash)) return []
+    if (!unknown.has(hash)) checks.broke('unknownReceipt', `${counts}; there is none for ${hash}`)
+    return [transaction]
   })
   // The receipts of a repeated hash may be listed in either order.
   const inOrder = transactions.filter(({ hash, receipt }) => receipt !== undefined && !repeated.has(hash))
-  const given = receipts.filter(({ hash }) => listed.has(hash) && !repeated.has(hash))
+  const named = receipts.filter(({ hash }) => listed.has(hash) && !repeated.has(hash))
   for (const [i, { hash }] of inOrder.entries()) {
-    const found = given[i]
+    const found = named[i]
     if (found?.hash !== hash)
       throw contradiction(number, `receipt ${found?.index} is for ${found?.hash}, not for ${hash}`)
   }
@@ -85,6 +88,12 @@ function pairInOrder(
   return paired
 }
 
+interface ReadReceipts {
+  readonly receipts: readonly ReadReceipt[]
+  /** Transactions whose receipts are of another block. */
+  readonly elsewhere: ReadonlySet<Hash>
+}
+
 interface ReadReceipt {
   /** In the node's list. */
   readonly index: number
@@ -97,22 +106,21 @@ function readReceipts(
   rawReceipts: readonly unknown[],
   checks: BlockChecks,
   unknown: ReadonlySet<Hash>
-): ReadReceipt[] {
+): ReadReceipts {
   const { ref } = header
+  const elsewhere = new Set<Hash>()
   const isListed = (hash: Hash) => header.transactions.some(transaction => transaction.hash === hash)
-  return rawReceipts.flatMap((raw, index) => {
+  const receipts = rawReceipts.flatMap((raw, index): ReadReceipt[] => {
+    if (raw === null) return []
     const where = `block ${ref.number} receipt ${index}`
-    if (raw === null) {
-      checks.broke('missingReceipt', `${where} is null`)
-      return []
-    }
     const receipt = readObject(raw, where)
     const hash = readHash(receipt.transactionHash, where, 'transactionHash')
     if (unknown.has(hash)) return []
     try {
-      const elsewhere = otherHeight(receipt, ref, where)
-      if (elsewhere !== undefined) {
-        checks.broke('missingReceipt', `${where} is of block ${elsewhere}`)
+      const other = otherHeight(receipt, ref, where)
+      if (other !== undefined) {
+        checks.broke('duplicateHash', `${where} is of block ${other}, which lists transaction ${hash} too`)
+        elsewhere.add(hash)
         return []
       }
       expectSameBlock(receipt, ref, where)
@@ -124,6 +132,7 @@ function readReceipts(
     }
     return [{ index, hash, receipt }]
   })
+  return { receipts, elsewhere }
 }
 
 /**
@@ -141,10 +150,9 @@ function otherHeight(
   return number === ref.number ? undefined : number
 }
 
-/** Refuses an answer without receipts where the block's root says that there are some: such a node lags, and no waiver helps. */
-function expectSome({ ref, raw }: VerifiedHeader, found: number, counts: string, checks: BlockChecks): void {
+/** Refuses an answer without receipts where the block's root says that there are some: such a node lags. */
+function expectSome({ ref, raw, transactions }: VerifiedHeader, counts: string): void {
   const { receiptsRoot } = raw
   const mayBeNone = isAbsent(receiptsRoot) || isEmptyRoot(receiptsRoot) || isZeroHash(receiptsRoot)
-  if (found === 0 && !mayBeNone) throw contradiction(ref.number, counts, true)
-  checks.broke('missingReceipt', counts)
+  if (transactions.length > 0 && !mayBeNone) throw contradiction(ref.number, counts, true)
 }
