@@ -1,20 +1,13 @@
 import type { Address } from '../model/evm.ts'
-import { type EntryKind, keyOfParty } from './changeEntries.ts'
+import type { LoggedChange } from './changeEntries.ts'
+import { addressLength } from './encodeBlock.ts'
 
-/** An entry of the log of changes, with the keys of all accounts that its changes are about. */
-interface LearnedEntry {
-  readonly entry: number
-  readonly previous: number
-  readonly kind: EntryKind
-}
+/** A stretch ends with an entry whose number is a multiple of this. Numbers are random: that is about so many entries. */
+const meanEntries = 16
 
 /** Entries that follow each other. */
-export interface FilteredStretch {
-  /** The entry before the first one. */
-  readonly after: number
+interface Stretch {
   readonly last: number
-  /** What follows a reorg is told differently: it is read by every replay. */
-  readonly hasReorg: boolean
   /** Keys of the accounts that their changes are about, ascending. */
   readonly keys: Uint32Array
 }
@@ -27,78 +20,75 @@ export interface FilteredStretch {
  */
 export class ChangeFilter {
   #log = ''
-  /** Ascending; there may be gaps. */
-  #stretches: FilteredStretch[] = []
-  readonly #matches = new WeakMap<object, (stretch: FilteredStretch) => boolean>()
+  #oldest = 0
+  /** By the entry before them. */
+  readonly #stretches = new Map<number, Stretch>()
+  /** The stretch that is being read. */
+  #open: { readonly after: number; last: number; readonly keys: Set<number> } | undefined
+  readonly #sorted = new WeakMap<object, Uint32Array>()
 
   /** Forgets what is of another log than this one, and what is older than its oldest entry. */
   use(log: string, oldest: number): void {
     if (log !== this.#log) this.forget()
     this.#log = log
-    this.#stretches.splice(0, this.#indexOf(oldest + 1))
+    if (oldest === this.#oldest) return
+    this.#oldest = oldest
+    for (const after of this.#stretches.keys()) if (after < oldest) this.#stretches.delete(after)
   }
 
   forget(): void {
-    this.#stretches = []
-  }
-
-  /** Returns the stretch that an entry is in; absent: it is not known. */
-  at(entry: number): FilteredStretch | undefined {
-    const stretch = this.#stretches[this.#indexOf(entry)]
-    return stretch !== undefined && stretch.after < entry ? stretch : undefined
-  }
-
-  /** Counts the first of these entries, which follow each other, that are not known yet. */
-  countUnknown(entries: readonly LearnedEntry[]): number {
-    const known = this.#stretches[this.#indexOf(entries[0]?.entry ?? 0)]?.after ?? Number.POSITIVE_INFINITY
-    return entries.filter(({ entry }) => entry <= known).length
+    this.#stretches.clear()
   }
 
   /**
-   * Takes entries that follow each other and are not known.
-   * @param keys - of the accounts that their changes are about, in any order.
-   */
-  learn(entries: readonly LearnedEntry[], keys: readonly number[]): void {
-    const [first, last] = [entries[0], entries.at(-1)]
-    if (first === undefined || last === undefined) return
-    this.#stretches.splice(this.#indexOf(first.entry), 0, {
-      ...{ after: first.previous, last: last.entry },
-      hasReorg: entries.some(({ kind }) => kind === 'rollback'),
-      keys: Uint32Array.from(new Set(keys)).sort()
-    })
-  }
-
-  /**
-   * Returns what tells whether a stretch names one of these accounts.
+   * Skips the stretches after an entry that name none of these accounts, as far as they are known.
+   * @param newest - not beyond this entry.
    * @param accounts - stay as they are.
+   * @returns the last entry that is skipped; `after` where there is none.
    */
-  matchOf(accounts: Pick<ReadonlySet<Address>, 'keys'>): (stretch: FilteredStretch) => boolean {
-    const known = this.#matches.get(accounts) ?? createMatch(accounts.keys())
-    this.#matches.set(accounts, known)
-    return known
+  skip(after: number, newest: number, accounts: Pick<ReadonlySet<Address>, 'keys'>): number {
+    const own = this.#sorted.get(accounts) ?? Uint32Array.from(accounts.keys(), keyOf).sort()
+    this.#sorted.set(accounts, own)
+    let at = after
+    for (let next = this.#stretches.get(at); next !== undefined; next = this.#stretches.get(at)) {
+      if (next.last > newest || haveCommon(next.keys, own)) break
+      at = next.last
+    }
+    return at
   }
 
-  /** @returns the place of the first stretch that ends at this entry or later. */
-  #indexOf(entry: number): number {
-    return firstIndex(this.#stretches.length, at => (this.#stretches[at]?.last ?? 0) >= entry)
+  /** Takes an entry that a replay has read. */
+  learn(previous: number, entry: number, changes: Iterable<LoggedChange>): void {
+    if (previous % meanEntries === 0) this.#open = { after: previous, last: previous, keys: new Set() }
+    const open = this.#open
+    if (open === undefined || open.last !== previous) return
+    open.last = entry
+    for (const { kind, parties } of changes) {
+      if (kind === 'taken') continue
+      const view = new DataView(parties.buffer, parties.byteOffset, parties.length)
+      for (let end = addressLength; end <= parties.length; end += addressLength) {
+        open.keys.add(view.getUint32(end - 4))
+      }
+    }
+    if (entry % meanEntries !== 0) return
+    this.#stretches.set(open.after, { last: entry, keys: Uint32Array.from(open.keys).sort() })
   }
 }
 
-/** @returns the first of so many places of which `isReached` holds, which then holds of all after it; or their number. */
-function firstIndex(length: number, isReached: (at: number) => boolean): number {
-  let [from, to] = [0, length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if (isReached(middle)) to = middle
-    else from = middle + 1
-  }
-  return from
+/** Returns a short key of an address: its last 32 bits. */
+function keyOf(address: Address): number {
+  return Number.parseInt(address.slice(-8), 16)
 }
 
-function createMatch(accounts: Iterable<Address>): (stretch: FilteredStretch) => boolean {
-  const watched = Uint32Array.from(accounts, keyOfParty).sort()
-  return ({ keys }) => {
-    const [few, many] = keys.length < watched.length ? [keys, watched] : [watched, keys]
-    return few.some(key => many[firstIndex(many.length, at => (many[at] ?? 0) >= key)] === key)
-  }
+function haveCommon(one: Uint32Array, other: Uint32Array): boolean {
+  const [few, many] = one.length < other.length ? [one, other] : [other, one]
+  return few.some(key => {
+    let [from, to] = [0, many.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if ((many[middle] ?? 0) < key) from = middle + 1
+      else to = middle
+    }
+    return many[from] === key
+  })
 }

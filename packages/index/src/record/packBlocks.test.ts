@@ -10,7 +10,6 @@ import { toHex } from './hexBytes.ts'
 import { buffersOf, type PackedBlocks, packBlocks } from './packBlocks.ts'
 import { candidateHeadLength, standardOf, tokenIdsOf } from './tokenKey.ts'
 import { toTransactionId } from './transactionId.ts'
-import { decodeParties, encodeParties } from './undoParties.ts'
 
 const address = fc.oneof(
   fc.constantFrom(...people),
@@ -92,20 +91,6 @@ describe('packed blocks', () => {
         )
         const read = candidateRows(packed).map((each, row) => `${packed.candidateIds[row]} ${textOf(each)}`)
         expect(new Set(read)).toEqual(new Set(expected))
-      })
-    )
-  })
-
-  it('give back the address rows of single blocks', () => {
-    fc.assert(
-      fc.property(chain, fc.nat({ max: 6 }), (blocks, above) => {
-        const packed = pack(blocks)
-        const undo = encodeParties(packed, above)
-        const read = [...undo].flatMap(([number, bytes]) =>
-          decodeParties(number, bytes).map(({ address, id }) => ({ address: toHex(address), id }))
-        )
-        const expected = addressRows(packed).filter(({ id }) => id >= (above + 1) * 65_536)
-        expect([...read].sort(inOrder)).toEqual(expected.sort(inOrder))
       })
     )
   })

@@ -67,9 +67,7 @@ function openPool(maxFirstSeen = 100_000) {
     write,
     async look(present: readonly PresentTransaction[], seenAtSeconds = 1, head = 0): Promise<void> {
       const changes = await pool.update({ present, seenAtSeconds, headAfter: head }, head)
-      if (changes === undefined) return
-      await write(changes)
-      pool.stored(changes)
+      if (changes !== undefined) await write(changes)
     }
   }
 }

@@ -1,35 +1,37 @@
-import type { BlockRef } from '../model/evm.ts'
+import type { Address, BlockRef, Hash } from '../model/evm.ts'
 import { IndexDamagedError } from '../platform/errors.ts'
 import {
-  decodeBlocks,
-  type EndedEntry,
-  type EntryKind,
-  encodeBlocks,
-  encodePool,
-  encodeRollback,
-  type LoggedBlock,
-  type RemovedTransaction
+  addressesIn,
+  encodeChanges,
+  entryKinds,
+  type LoggedBody,
+  type LoggedChange,
+  type PlacedBody,
+  partiesOf,
+  readChanges
 } from '../record/changeEntries.ts'
+import { addressLength, hashLength } from '../record/encodeBlock.ts'
+import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
+import { hashOfRecord } from '../record/record.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
-import type { PoolRows, PoolWrite } from './Pool.ts'
+import { namedBy, type PoolRows, type PoolWrite } from './Pool.ts'
+import { rowLists } from './sets.ts'
 
-/** What is known of an entry without its bytes. */
+/** What is known of an entry without its bytes: row of `change_log`. */
 interface LogFacts {
   readonly entry: number
-  readonly kind: EntryKind
-  /** The blocks that it appends, removes or calls final. */
-  readonly firstBlock?: number
-  readonly lastBlock?: number
-  /** Earliest of the entries that its changes are found by, besides its own bytes; absent: none. */
-  readonly needs?: number
-  readonly byteCount: number
+  /** Number of the entry before it; 0 of the first one. */
+  readonly previous: number
+  /** One of `entryKinds`. */
+  readonly kind: number
+  /** The blocks that it appends or removes. */
+  readonly first_block: number | null
+  readonly last_block: number | null
 }
 
 /** An entry of the log. */
-export interface LogRow extends Omit<LogFacts, 'byteCount'> {
-  /** Number of the entry before it; 0 of the first one. */
-  readonly previous: number
+export interface LogRow extends LogFacts {
   readonly rec: Uint8Array
 }
 
@@ -46,10 +48,10 @@ export interface LogWrite {
 
 /** Reads of an engine that the log needs. */
 export interface LogRows {
-  /** All entries, oldest first. */
-  facts(): Promise<readonly LogFacts[]>
-  /** The bytes of these entries, which are there, in their order. */
-  bytesOf(entries: readonly number[]): Promise<readonly Uint8Array[]>
+  /** All entries, oldest first, with the number of their bytes. */
+  facts(): Promise<readonly (LogFacts & { readonly size: number })[]>
+  /** The bytes of these entries, in any order. @throws {IndexDamagedError} one is altered or missing. */
+  bytesOf(entries: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>>
 }
 
 /** The state of an index that the log goes on from. */
@@ -78,6 +80,8 @@ const rowBytes = 128
 const largestStep = 2 ** 20
 /** A reorg of more bytes is not told of: readers begin anew. */
 const maxRollbackBytes = 2 ** 25
+/** Parties of the changes of one entry, where blocks are called final long after. */
+const finalBytes = 2 ** 20
 
 /** Blocks of the chain that an entry appended. */
 interface Stretch {
@@ -86,8 +90,11 @@ interface Stretch {
   readonly last: number
 }
 
+/** A transaction of a logged block. */
+type Placed = Omit<PlacedBody, 'kind'> & Pick<LoggedChange, 'parties'>
+
 interface State {
-  facts: LogFacts[]
+  facts: { readonly entry: number; readonly last: number | undefined; readonly size: number }[]
   /** The blocks of the chain that the log knows, oldest first, without a gap up to the head. */
   chain: Stretch[]
   from: number
@@ -95,15 +102,18 @@ interface State {
   bytes: number
   /** The reorg since which the index is not settled; absent: it is. */
   unsettledSince: number | undefined
-  finalized: number | undefined
+  /** What reorgs removed since then and what has not come back, and who had it. */
+  readonly removed: Map<Hash, readonly Address[]>
+  finalized: number
   /** The stored entries are not what was written: the log begins anew with the next write. */
   isDamaged: boolean
 }
 
 /**
- * The writer's side of the log of changes: makes the entries that an engine writes with the rows that they tell of.
+ * The writer's side of the log of changes: makes the entries that an engine writes with the rows that they tell of. What an entry
+ * tells is decided here, so that whoever reads it depends on no other entry.
  *
- * Call `stored` when a write has been stored, and `forget` when a transaction failed: memory may be ahead of the store.
+ * Call `forget` when a transaction failed: memory is ahead of the store.
  */
 export class ChangeLog {
   readonly #rows: LogRows
@@ -130,225 +140,314 @@ export class ChangeLog {
 
   /**
    * Blocks are appended.
-   * @param blocks - with their parties in any order.
    * @param head - of the node, as far as it is known: blocks far below it are not logged, and the log begins anew after them.
    */
   async append(
     blocks: PackedBlocks,
     pool: PoolWrite,
-    { finalized, head }: { readonly finalized?: number; readonly head?: number }
+    { finalized = -1, head }: { readonly finalized?: number; readonly head?: number }
   ): Promise<LogWrite> {
     const state = await this.#load()
     const [first, last] = [blocks.headers[0]?.ref.number ?? 0, blocks.headers.at(-1)?.ref.number ?? 0]
     const isFarBelow = last <= (head ?? last) - this.#layout.changeLogBlocks
-    if (isFarBelow || state.isDamaged) return this.#restart(state)
-    const confirmed = pool.removed.flatMap(({ end }) => (end.reason === 'confirmed' ? end.id : []))
-    const rec = encodeBlocks(blocks, confirmed, pool.removed.flatMap(endedOf))
-    const row = this.#row(state, state.to, { kind: 'blocks', firstBlock: first, lastBlock: last, rec })
-    const reached = Math.min(finalized ?? -1, last)
-    const final = this.#final(state, row.entry, reached, state.chain[0]?.first ?? first, row)
-    return this.#write(state, final === undefined ? [row] : [row, final], last)
+    if (isFarBelow || state.isDamaged) return restart(state)
+    const pending = new Map(
+      pool.removed.flatMap(({ end, ...entry }) =>
+        end.reason === 'confirmed' ? [[end.id, namedBy(entry)] as const] : []
+      )
+    )
+    const changes: LoggedChange[] = []
+    for (const { hash, parties, ...place } of transactionsOf(blocks)) {
+      const before = [...(takeRemoved(state, hash) ?? []), ...(pending.get(place.id) ?? [])]
+      const [kept, fresh] = [{ ...place, kind: 'confirmed' } as const, { ...place, kind: 'added' } as const]
+      changes.push(...changesFor(before, parties, kept, fresh, hash))
+    }
+    const row = add(state, entryKinds.blocks, [...changes, ...endedBy(pool)], [first, last])
+    return this.#final(state, Math.min(finalized, last), [row])
   }
 
-  /** The node calls stored blocks up to this one final. @returns absent: that is nothing new of a block that the log knows. */
+  /** The node calls stored blocks up to this one final. @returns absent: that changes nothing of a block that the log knows. */
   async final(number: number): Promise<LogWrite | undefined> {
     const state = await this.#load()
-    const oldest = state.chain[0]?.first
-    if (oldest === undefined || state.isDamaged) return undefined
-    const row = this.#final(state, state.to, number, oldest)
-    return row && this.#write(state, [row])
+    if (state.isDamaged) return undefined
+    const write = await this.#final(state, number, [])
+    return write.rows.length === 0 ? undefined : write
   }
 
-  async pool({ removed, changed, added }: PoolWrite): Promise<LogWrite> {
+  async pool(pool: PoolWrite): Promise<LogWrite> {
     const state = await this.#load()
-    if (state.isDamaged) return this.#restart(state)
-    const rec = encodePool({
-      added: added.map(({ transaction, firstSeenSeconds }) => ({ ...transaction, firstSeenSeconds })),
-      changed: changed.map(({ transaction }) => transaction),
-      ended: removed.flatMap(endedOf)
+    if (state.isDamaged) return restart(state)
+    const added = pool.added.flatMap(entry => {
+      const before = takeRemoved(state, entry.hash) ?? []
+      const [kept, fresh] = [
+        { kind: 'unconfirmed', pending: entry },
+        { kind: 'waiting', pending: entry }
+      ] as const
+      return [...changesFor(before, partiesOf(namedBy(entry)), kept, fresh, entry.hash)]
     })
-    return this.#write(state, [this.#row(state, state.to, { kind: 'pool', rec })])
+    const changed = pool.changed.map(entry => {
+      return { kind: 'updated', pending: entry, parties: partiesOf(namedBy(entry)) } as const
+    })
+    return this.#trim(state, [add(state, entryKinds.others, [...added, ...changed, ...endedBy(pool)])])
   }
 
   /** Blocks above `ancestor` up to `head` are removed. Called while they are still stored. */
   async rollback(ancestor: BlockRef, head: number): Promise<LogWrite> {
     const state = await this.#load()
     const first = ancestor.number + 1
-    if ((state.chain[0]?.first ?? head + 1) > first || state.isDamaged) return this.#restart(state)
-    const blocks = await this.#removed(state, first, head).catch((error: unknown) => {
-      // What is damaged must not keep a reorg from being stored.
-      if (error instanceof IndexDamagedError) return undefined
-      throw error
-    })
-    if (blocks === undefined) return this.#restart(state)
-    const rec = encodeRollback(blocks)
-    const row = this.#row(state, state.to, { kind: 'rollback', firstBlock: first, lastBlock: head, rec })
-    return this.#write(state, [row])
+    const isKnown = (state.chain[0]?.first ?? head + 1) <= first && !state.isDamaged
+    const taken = isKnown ? await unlessDamaged(this.#taken(state, first, head)) : undefined
+    if (taken === undefined) return restart(state)
+    for (const { parties, record } of taken) state.removed.set(hashOfRecord(record), addressesIn(parties))
+    return this.#trim(state, [add(state, entryKinds.rollback, taken, [first, head])])
   }
 
   /** The index is settled. */
   async settled(): Promise<LogWrite> {
     const state = await this.#load()
-    if (state.isDamaged) return this.#restart(state)
-    return this.#write(state, [this.#row(state, state.to, { kind: 'settled', rec: new Uint8Array(0) })])
+    if (state.isDamaged) return restart(state)
+    const gone = [...state.removed].map(([hash, parties]) => {
+      return { kind: 'reorged', hash, parties: partiesOf(parties) } as const
+    })
+    return this.#trim(state, [add(state, entryKinds.settled, gone)])
   }
 
   /** Something changes that the log does not tell: it begins anew, and positions before cannot be replayed. */
   async restart(): Promise<LogWrite> {
-    return this.#restart(await this.#load())
+    return restart(await this.#load())
   }
 
-  stored({ rows, dropUpTo, from, to }: LogWrite): void {
-    const state = this.#state
-    if (state === undefined) return
-    for (const row of rows) take(state, { ...row, byteCount: row.rec.length })
-    const kept = dropUpTo === 0 ? 0 : state.facts.findIndex(({ entry }) => entry > dropUpTo)
-    for (const { byteCount } of state.facts.splice(0, kept)) state.bytes -= byteCount + rowBytes
-    while ((state.chain[0]?.entry ?? Number.POSITIVE_INFINITY) <= dropUpTo) state.chain.shift()
-    state.from = from
-    state.to = to
+  /** Adds what tells that blocks up to this one are final. @param rows - that are written before it. */
+  async #final(state: State, number: number, rows: readonly LogRow[]): Promise<LogWrite> {
+    const first = Math.max(state.finalized + 1, state.chain[0]?.first ?? number + 1)
+    if (number < first) return this.#trim(state, rows)
+    const found = await unlessDamaged(this.#shown(state, first, number, rows))
+    if (found === undefined) return restart(state)
+    state.finalized = number
+    const entries: LoggedChange[][] = [[]]
+    let bytes = 0
+    for (const each of found) {
+      entries.at(-1)?.push({ ...each, kind: 'final' })
+      bytes += each.parties.length
+      if (bytes >= entries.length * finalBytes) entries.push([])
+    }
+    const told = entries.filter(({ length }) => length > 0)
+    return this.#trim(state, [...rows, ...told.map(each => add(state, entryKinds.others, each))])
   }
 
-  /** @param added - an entry that is written before it, in the same transaction. */
-  #final(
-    state: State,
-    previous: number,
-    number: number,
-    oldest: number,
-    added?: Pick<LogRow, 'entry' | 'firstBlock'>
-  ): LogRow | undefined {
-    const firstBlock = Math.max((state.finalized ?? -1) + 1, oldest)
-    if (number < firstBlock) return undefined
-    const isAdded = added !== undefined && firstBlock >= (added.firstBlock ?? 0)
-    const entry = isAdded ? added.entry : state.chain.find(({ last }) => last >= firstBlock)?.entry
-    const needs = Math.min(entry ?? previous, state.unsettledSince ?? Number.POSITIVE_INFINITY)
-    const rec = new Uint8Array(0)
-    return { ...this.#row(state, previous, { kind: 'final', firstBlock, lastBlock: number, rec }), needs }
+  /** Reads what the log says of the blocks of the chain from `first` to `last`. @param unstored - entries that are not written yet. */
+  async #shown(
+    { chain }: State,
+    first: number,
+    last: number,
+    unstored: readonly LogRow[] = []
+  ): Promise<readonly Placed[]> {
+    const found: Placed[] = []
+    const known = new Map(unstored.map(({ entry, rec }) => [entry, rec]))
+    for (const list of rowLists(chain.filter(each => each.last >= first && each.first <= last))) {
+      const stored = await this.#rows.bytesOf(list.map(({ entry }) => entry).filter(each => !known.has(each)))
+      for (const { entry, ...stretch } of list) {
+        const [from, to] = [Math.max(first, stretch.first), Math.min(last, stretch.last)]
+        for (const change of readChanges(stored.get(entry) ?? known.get(entry) ?? noBytes)) {
+          if (change.kind !== 'added' && change.kind !== 'confirmed') continue
+          const { block, id, parties } = change
+          if (block.number < from || block.number > to) continue
+          const before = found.at(-1)?.id === id ? found.pop()?.parties : undefined
+          found.push({ block, id, parties: before ? Buffer.concat([before, parties]) : parties })
+        }
+      }
+    }
+    return found
   }
 
   /** @returns absent: they are too many, or not all of them are there. */
-  async #removed(state: State, first: number, head: number) {
-    const stretches = state.chain.filter(({ last }) => last >= first)
-    const logged = new Map<number, LoggedBlock>()
-    for (const bytes of await this.#rows.bytesOf(stretches.map(({ entry }) => entry))) {
-      // Blocks that an earlier reorg removed from the newest ones are in entries of before, too: later entries come later.
-      for (const block of decodeBlocks(bytes).blocks) logged.set(block.ref.number, block)
-    }
+  async #taken(state: State, first: number, head: number) {
+    const shown = await this.#shown(state, first, head)
     const records = new Map<number, Uint8Array>()
     let bytes = 0
+    for await (const { id, rec } of this.#recordsFrom(first, head)) {
+      records.set(id, rec)
+      bytes += rec.length
+      if (bytes > maxRollbackBytes) return undefined
+    }
+    const taken = shown.flatMap(each => {
+      const record = records.get(each.id)
+      return record === undefined ? [] : [{ ...each, kind: 'taken' as const, record }]
+    })
+    return taken.length === shown.length && taken.length === records.size ? taken : undefined
+  }
+
+  async *#recordsFrom(first: number, head: number) {
     const end = firstTransactionId(head + 1)
     for (let from = firstTransactionId(first); from < end; ) {
       const rows = await this.#records.recordsBetween(from, end)
-      for (const { id, rec } of rows) {
-        records.set(id, rec)
-        bytes += rec.length
-      }
-      if (bytes > maxRollbackBytes) return undefined
+      yield* rows
       from = (rows.at(-1)?.id ?? end) + 1
     }
-    const blocks: LoggedBlock<RemovedTransaction>[] = []
-    for (let number = first; number <= head; number++) {
-      const block = logged.get(number)
-      const transactions = block?.transactions.flatMap(each => {
-        const record = records.get(each.id)
-        return record === undefined ? [] : [{ ...each, record }]
-      })
-      if (block === undefined || transactions?.length !== block.transactions.length) return undefined
-      blocks.push({ ref: block.ref, transactions })
-    }
-    return blocks
   }
 
-  #row(state: State, previous: number, row: Omit<LogRow, 'entry' | 'previous' | 'needs'>): LogRow {
-    const { unsettledSince: needs } = state
-    const entry = previous + 1 + Math.floor(Math.random() * largestStep)
-    return { ...row, entry, previous, ...(needs !== undefined && { needs }) }
-  }
-
-  #restart(state: State): LogWrite {
-    const { needs: _, ...row } = this.#row(state, state.to, { kind: 'restart', rec: new Uint8Array(0) })
-    return { rows: [row], dropUpTo: state.to, from: row.entry, to: row.entry }
-  }
-
-  /** @param head - newest block afterwards; absent: as it was. */
-  #write(state: State, rows: readonly LogRow[], head = state.chain.at(-1)?.last ?? -1): LogWrite {
-    const to = rows.at(-1)?.entry ?? state.to
-    const added = rows.reduce((sum, { rec }) => sum + rec.length + rowBytes, 0)
-    const dropped = this.#countDropped(state, head, state.bytes + added)
-    if (dropped === 0) return { rows, dropUpTo: 0, from: state.from, to }
-    const dropUpTo = state.facts[dropped - 1]?.entry ?? 0
-    const kept = [...state.facts.slice(dropped), ...rows]
-    const unknown = kept.findLast(({ needs }) => needs !== undefined && needs <= dropUpTo)
-    return { rows, dropUpTo, from: Math.max(state.from, dropUpTo, unknown?.entry ?? 0), to }
-  }
-
-  /** Counts the oldest entries that are too many. */
-  #countDropped({ facts }: State, head: number, bytes: number): number {
+  /** Drops the oldest entries that are too many. @param rows - that are written now, which stay. */
+  #trim(state: State, rows: readonly LogRow[]): LogWrite {
     const { changeLogBlocks, changeLogBytes } = this.#layout
-    let count = 0
-    let left = bytes
-    for (const [at, { kind, lastBlock = 0, byteCount }] of facts.entries()) {
-      const isOld = kind === 'blocks' && lastBlock <= head - changeLogBlocks
-      if (kind === 'blocks' && !isOld && left <= changeLogBytes) break
+    const { facts } = state
+    const oldest = (state.chain.at(-1)?.last ?? -1) - changeLogBlocks
+    let [count, left] = [0, state.bytes]
+    for (const [at, { last, size }] of facts.slice(0, facts.length - rows.length).entries()) {
+      const isOld = last !== undefined && last <= oldest
       if (isOld || left > changeLogBytes) count = at + 1
-      left -= byteCount + rowBytes
+      else if (last !== undefined) break
+      left -= size
     }
-    return count
+    const dropUpTo = facts[count - 1]?.entry ?? 0
+    // What a reorg removed is not known any more after a restart.
+    if (dropUpTo >= (state.unsettledSince ?? Number.POSITIVE_INFINITY)) return restart(state)
+    for (const { size } of facts.splice(0, count)) state.bytes -= size
+    state.chain = state.chain.filter(({ entry }) => entry > dropUpTo)
+    state.from = Math.max(state.from, dropUpTo)
+    return { rows, dropUpTo, from: state.from, to: state.to }
   }
 
   async #load(): Promise<State> {
     if (this.#state !== undefined) return this.#state
-    const { from, to, finalized } = await this.#start()
+    const { from, to, finalized = -1 } = await this.#start()
     const state: State = {
-      ...{ facts: [], chain: [], from, to, bytes: 0, unsettledSince: undefined, finalized },
-      isDamaged: false
+      ...{ facts: [], chain: [], from, to: 0, bytes: 0, unsettledSince: undefined, removed: new Map() },
+      ...{ finalized, isDamaged: false }
     }
-    try {
-      for (const facts of await this.#rows.facts()) take(state, facts)
-    } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
-      state.isDamaged = true
-    }
-    state.isDamaged ||= (state.facts.at(-1)?.entry ?? 0) !== to
+    const isRead = await unlessDamaged(this.#readState(state))
+    state.isDamaged = isRead === undefined || state.to !== to
     state.finalized = finalized
+    state.to = to
     this.#state = state
     return state
   }
-}
 
-/** Takes the next entry into the state, as it was stored. */
-function take(state: State, facts: LogFacts): void {
-  const { entry, kind, firstBlock = 0, lastBlock = 0, byteCount } = facts
-  state.facts.push(facts)
-  state.bytes += byteCount + rowBytes
-  switch (kind) {
-    case 'blocks':
-      state.chain.push({ entry, first: firstBlock, last: lastBlock })
-      return
-    case 'rollback': {
-      const kept = state.chain.filter(({ first }) => first < firstBlock)
-      state.chain = kept.map(each => ({ ...each, last: Math.min(each.last, firstBlock - 1) }))
-      state.unsettledSince ??= entry
-      if (state.finalized !== undefined) state.finalized = Math.min(state.finalized, firstBlock - 1)
-      return
+  async #readState(state: State): Promise<true> {
+    const all = await this.#rows.facts()
+    for (const { size, ...facts } of all) take(state, facts, size)
+    const since = all.findIndex(({ entry }) => entry === state.unsettledSince)
+    if (since === -1) return true
+    const unsettled = all.slice(since)
+    for (const list of rowLists(unsettled)) {
+      const bytes = await this.#rows.bytesOf(list.map(({ entry }) => entry))
+      for (const { entry } of list) {
+        for (const change of readChanges(bytes.get(entry) ?? noBytes)) {
+          if ('pending' in change) state.removed.delete(hashOfRecord(change.pending.rec))
+          else if (change.kind === 'taken') {
+            state.removed.set(hashOfRecord(change.record), addressesIn(change.parties))
+          }
+        }
+      }
     }
-    case 'final':
-      state.finalized = Math.max(state.finalized ?? -1, lastBlock)
-      return
-    case 'settled':
-      state.unsettledSince = undefined
-      return
-    case 'restart':
-      state.chain = []
-      state.unsettledSince = undefined
-      state.finalized = undefined
-      state.isDamaged = false
-      return
-    case 'pool':
-      return
+    const removals = unsettled.filter(({ kind }) => kind === entryKinds.rollback)
+    const first = Math.min(...removals.map(({ first_block }) => first_block ?? 0))
+    const head = state.chain.at(-1)?.last ?? -1
+    for await (const { rec } of this.#recordsFrom(first, head)) state.removed.delete(hashOfRecord(rec))
+    return true
   }
 }
 
-function endedOf({ hash, parties, end }: PoolWrite['removed'][number]): readonly EndedEntry[] {
-  return end.reason === 'confirmed' ? [] : [{ hash, parties, ...end }]
+const noBytes = new Uint8Array(0)
+
+/** Makes the next entry, and takes it into the state. */
+function add(
+  state: State,
+  kind: number,
+  changes: Iterable<LoggedChange>,
+  [first_block, last_block]: readonly [number, number] | readonly [null, null] = [null, null]
+): LogRow {
+  const { to: previous } = state
+  const entry = previous + 1 + Math.floor(Math.random() * largestStep)
+  const rec = encodeChanges(changes)
+  const facts = { entry, previous, kind, first_block, last_block }
+  take(state, facts, rec.length)
+  return { ...facts, rec }
+}
+
+function restart(state: State): LogWrite {
+  const { to: dropUpTo } = state
+  const row = add(state, entryKinds.restart, [])
+  return { rows: [row], dropUpTo, from: row.entry, to: row.entry }
+}
+
+/** Takes the next entry into the state. */
+function take(state: State, { entry, kind, first_block, last_block }: LogFacts, size: number): void {
+  const [first, last] = [first_block ?? 0, last_block ?? 0]
+  if (kind === entryKinds.blocks) state.chain.push({ entry, first, last })
+  if (kind === entryKinds.rollback) {
+    const kept = state.chain.filter(each => each.first < first)
+    state.chain = kept.map(each => ({ ...each, last: Math.min(each.last, first - 1) }))
+    state.unsettledSince ??= entry
+    state.finalized = Math.min(state.finalized, first - 1)
+  }
+  if (kind === entryKinds.restart || kind === entryKinds.settled) {
+    state.unsettledSince = undefined
+    state.removed.clear()
+  }
+  if (kind === entryKinds.restart) {
+    Object.assign(state, { facts: [], chain: [], bytes: 0, from: entry, isDamaged: false })
+  }
+  state.facts.push({ entry, last: kind === entryKinds.blocks ? last : undefined, size: size + rowBytes })
+  state.bytes += size + rowBytes
+  state.to = entry
+}
+
+function takeRemoved({ removed }: State, hash: Hash): readonly Address[] | undefined {
+  const had = removed.get(hash)
+  removed.delete(hash)
+  return had
+}
+
+/**
+ * The changes of a transaction: for the accounts that had it, for those that it is new to, and for those that have it no more.
+ * @param after - who has it now.
+ */
+function* changesFor(
+  before: readonly Address[],
+  after: Uint8Array,
+  kept: LoggedBody,
+  fresh: LoggedBody,
+  hash: Hash
+): Generator<LoggedChange> {
+  if (before.length === 0) {
+    yield { ...fresh, parties: after }
+    return
+  }
+  const had = new Set(before)
+  const has = new Set(addressesIn(after))
+  yield { ...kept, parties: partiesOf([...has].filter(each => had.has(each))) }
+  yield { ...fresh, parties: partiesOf([...has].filter(each => !had.has(each))) }
+  yield { kind: 'reorged', hash, parties: partiesOf([...had].filter(each => !has.has(each))) }
+}
+
+/** The entries of the pool that have left, and not because a block has them. */
+function endedBy({ removed }: PoolWrite): readonly LoggedChange[] {
+  return removed.flatMap(({ end, ...entry }) => {
+    if (end.reason === 'confirmed') return []
+    const { reason: kind, ...why } = end
+    return [{ kind, hash: entry.hash, parties: partiesOf(namedBy(entry)), ...why }]
+  })
+}
+
+function* transactionsOf({ headers, ids, hashes, partyIds, partyAddresses }: PackedBlocks) {
+  let [row, party] = [0, 0]
+  for (const { ref: block } of headers) {
+    const end = firstTransactionId(block.number + 1)
+    for (; (ids[row] ?? end) < end; row++) {
+      const [id, from] = [ids[row] ?? 0, party]
+      while (partyIds[party] === id) party++
+      const parties = partyAddresses.subarray(from * addressLength, party * addressLength)
+      yield { block, id, parties, hash: toHex(hashes.subarray(row * hashLength, (row + 1) * hashLength)) }
+    }
+  }
+}
+
+/** @returns absent: something is damaged. That must not keep blocks or reorgs from being stored. */
+async function unlessDamaged<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read
+  } catch (error) {
+    if (error instanceof IndexDamagedError) return undefined
+    throw error
+  }
 }

@@ -77,15 +77,9 @@ export class IndexSnapshot implements Snapshot {
     this.#runs = new RunReader(reads, facts.meta.identity.chainId, facts.newestFirst)
   }
 
-  #logged() {
-    const read = () => createReplay(this.#open(), this.#chainId)
-    return {
-      rowsFrom: (entry: number) => read().rowsFrom(entry),
-      factsFrom: (entry: number) => read().factsFrom(entry),
-      appended: (...bounds: Parameters<ReplayedRows['appended']>) => read().appended(...bounds),
-      removal: (after: number, block: number) => read().removal(after, block),
-      recordsOf: (ids: readonly number[]) => read().recordsOf(ids)
-    }
+  #logged(): ReplayedRows {
+    const replay = createReplay(() => this.#open(), this.#chainId)
+    return { ...replay, blockRef: number => this.blockRef(number) }
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
@@ -239,8 +233,7 @@ export class IndexSnapshot implements Snapshot {
   }
 
   async *changes(after: ChangePosition, options?: ChangesOptions): AsyncGenerator<ChangePage> {
-    const rows = { ...this.#logged(), blockRef: (number: number) => this.blockRef(number) }
-    yield* replayChanges(rows, toBounds(this.#checkedMeta()), after, options)
+    yield* replayChanges(this.#logged(), toBounds(this.#checkedMeta()), after, options)
   }
 
   async findDamage(from: number, to: number): Promise<readonly Damage[]> {

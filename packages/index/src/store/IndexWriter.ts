@@ -120,9 +120,7 @@ export class IndexWriter implements StoreWriter {
   dropPool(): Promise<void> {
     return this.#inTurn(() =>
       this.#write(async () => {
-        const log = await this.#log.restart()
-        await this.#engine.dropPool(log)
-        this.#log.stored(log)
+        await this.#engine.dropPool(await this.#log.restart())
         this.#pool.forget()
       })
     )
@@ -131,9 +129,7 @@ export class IndexWriter implements StoreWriter {
   dropChanges(): Promise<void> {
     return this.#inTurn(() =>
       this.#write(async () => {
-        const log = await this.#log.restart()
-        await this.#engine.dropLog(log)
-        this.#log.stored(log)
+        await this.#engine.dropLog(await this.#log.restart())
       })
     )
   }
@@ -166,7 +162,6 @@ export class IndexWriter implements StoreWriter {
       await this.#write(async () => {
         const log = await this.#log.rollback(ancestor, head.number)
         await this.#engine.removeAbove(ancestor, log)
-        this.#log.stored(log)
       })
       this.#pool.forgetBlocks()
     })
@@ -175,9 +170,7 @@ export class IndexWriter implements StoreWriter {
   rollbackAll(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#write(async () => {
-        const log = await this.#log.restart()
-        await this.#engine.removeAll(log)
-        this.#log.stored(log)
+        await this.#engine.removeAll(await this.#log.restart())
       })
       this.#pool.forgetBlocks()
     })
@@ -209,9 +202,7 @@ export class IndexWriter implements StoreWriter {
     return this.#inTurn(() =>
       this.#write(async () => {
         const change = await this.#logPool(await this.#pool.update(update, await this.#headNumber()))
-        if (change === undefined) return
-        await this.#engine.writePool(change)
-        this.#storedPool(change)
+        if (change !== undefined) await this.#engine.writePool(change)
       })
     )
   }
@@ -229,10 +220,7 @@ export class IndexWriter implements StoreWriter {
   }
 
   #setMark(mark: Mark, log: LogWrite | undefined): Promise<void> {
-    return this.#write(async () => {
-      await this.#engine.setMark(mark, log)
-      if (log !== undefined) this.#log.stored(log)
-    })
+    return this.#write(() => this.#engine.setMark(mark, log))
   }
 
   async #append(
@@ -242,22 +230,15 @@ export class IndexWriter implements StoreWriter {
     const pool = await this.#pool.settle(blocks)
     const log = await this.#log.append(blocks, pool, named)
     await this.#engine.append(blocks, { pool, log }, named.finalized)
-    this.#storedPool({ pool, log })
   }
 
   async #prepend(blocks: PackedBlocks): Promise<void> {
     const ended = await this.#logPool(await this.#pool.settleOlder(blocks, await this.#headNumber()))
     await this.#engine.prepend(blocks, ended)
-    if (ended !== undefined) this.#storedPool(ended)
   }
 
   async #logPool(pool: PoolWrite | undefined): Promise<PoolChange | undefined> {
     return pool && { pool, log: await this.#log.pool(pool) }
-  }
-
-  #storedPool({ pool, log }: PoolChange): void {
-    this.#pool.stored(pool)
-    this.#log.stored(log)
   }
 
   /** @throws {StoreError} the block is not the parent of the first stored one. */

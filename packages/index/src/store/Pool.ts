@@ -1,12 +1,11 @@
-import type { Address, ConfirmedTransaction, Hash, PendingTransaction } from '../model/evm.ts'
+import type { Address, Hash } from '../model/evm.ts'
 import type { PoolUpdate } from '../port/pool.ts'
-import { hashLength } from '../record/encodeBlock.ts'
-import { toHex } from '../record/hexBytes.ts'
+import type { StoredPending } from '../record/changeEntries.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import { decodeConfirmed, decodePending } from '../record/record.ts'
-import { firstTransactionId, toPosition } from '../record/transactionId.ts'
-import { type PoolEntry, PoolMirror, type PresentTransaction } from './poolMirror.ts'
-import { countsNonce, rememberedBlocks, SenderNonces } from './senders.ts'
+import { decodePending, encodePending } from '../record/record.ts'
+import { firstTransactionId } from '../record/transactionId.ts'
+import { type PoolEntry, PoolMirror } from './poolMirror.ts'
+import { readSent, rememberedBlocks, SenderNonces, type SentTransaction } from './senders.ts'
 
 /** Reads of an engine that the pool needs. */
 export interface PoolRows {
@@ -26,20 +25,13 @@ export interface PoolRows {
 }
 
 /** Row of `pool`. */
-export interface StoredEntry {
+export interface StoredEntry extends StoredPending {
   readonly id: number
   readonly hash: Uint8Array
-  readonly status: 0 | 1
-  readonly seconds: number
-  readonly rec: Uint8Array
 }
 
 /** An entry to be stored. */
-interface AddedEntry {
-  readonly id: number
-  readonly transaction: PresentTransaction
-  readonly firstSeenSeconds: number
-}
+type WrittenEntry = PoolEntry & StoredPending
 
 /** Why an entry leaves: a block has it, as the transaction with this id; another one took its nonce; it left the node's pool. */
 type EntryEnd =
@@ -47,22 +39,14 @@ type EntryEnd =
   | { readonly reason: 'replaced'; readonly replacedBy?: Hash }
   | { readonly reason: 'dropped' }
 
-/** An entry that leaves. */
-interface RemovedEntry {
-  readonly id: number
-  readonly hash: Hash
-  readonly parties: readonly Address[]
-  readonly end: EntryEnd
-}
-
 /** Changes of the stored pool, for one transaction of the engine. */
 export interface PoolWrite {
   /** Entries that leave; their first-seen seconds are kept, with this height as that at which they left. */
-  readonly removed: readonly RemovedEntry[]
+  readonly removed: readonly (PoolEntry & { readonly end: EntryEnd })[]
   readonly head: number
   /** Entries whose status is another one now, as they are then. */
-  readonly changed: readonly { readonly id: number; readonly transaction: PendingTransaction }[]
-  readonly added: readonly AddedEntry[]
+  readonly changed: readonly WrittenEntry[]
+  readonly added: readonly WrittenEntry[]
   /** First-seen seconds that are not kept any more: these entries have come back. */
   readonly returned: readonly Hash[]
   /** First-seen seconds of entries that left below this height are dropped. */
@@ -81,7 +65,7 @@ export interface PoolOptions {
 /**
  * The writer's side of the pool: `PoolMirror` decides, the engine reads and writes. An unchanged pool costs no transaction.
  *
- * Call `stored` when a write has been stored, and `forget` when a transaction failed: memory may be ahead of the store.
+ * Call `forget` when a transaction failed: memory is ahead of the store.
  */
 export class Pool {
   readonly #rows: PoolRows
@@ -89,7 +73,7 @@ export class Pool {
   #mirror: PoolMirror | undefined
   #nonces = new SenderNonces()
   /** Newest block that `#nonces` has taken in. */
-  #readTo: number | undefined
+  #readTo = -1
   #lastId = 0
   #departures = 0
 
@@ -106,7 +90,7 @@ export class Pool {
   /** Blocks were removed: what was read of them counts no more. */
   forgetBlocks(): void {
     this.#nonces = new SenderNonces()
-    this.#readTo = undefined
+    this.#readTo = -1
     this.#mirror?.forgetGone()
   }
 
@@ -117,8 +101,7 @@ export class Pool {
    */
   async update(update: PoolUpdate, head: number): Promise<PoolWrite | undefined> {
     const mirror = await this.#load()
-    this.#readTo = Math.max(this.#readTo ?? -1, head - rememberedBlocks)
-    await this.#readNonces(head)
+    this.#nonces.note(await this.#readUnread(head), head)
     const unknown = mirror.unknown(update)
     const confirmed =
       unknown.length === 0 || head < 0 ? new Set() : await this.#rows.confirmedOf(unknown, head)
@@ -126,23 +109,29 @@ export class Pool {
       covers: (from, nonce) => this.#nonces.covers(from, nonce),
       isConfirmed: hash => confirmed.has(hash)
     })
-    if (added.length + changed.length + removed.length === 0) return undefined
+    if (added.length + changed.length + removed.size === 0) return undefined
     const firstSeen =
       added.length === 0 ? new Map() : await this.#rows.firstSeenOf(added.map(({ hash }) => hash))
-    const ends = removed.map(([hash, replacedBy]): [Hash, EntryEnd] => [
-      hash,
-      replacedBy === undefined ? { reason: 'dropped' } : { reason: 'replaced', replacedBy }
-    ])
-    return {
-      ...this.#removal(mirror, new Map(ends), head),
-      changed: await this.#readChanged(mirror, new Map(changed)),
-      added: added.map((transaction, at) => ({
-        id: this.#lastId + 1 + at,
-        transaction,
-        firstSeenSeconds: firstSeen.get(transaction.hash) ?? update.seenAtSeconds
-      })),
+    const rows = changed.length === 0 ? [] : await this.#rows.entriesOf(changed.map(({ id }) => id))
+    const recs = new Map(rows.map(({ id, rec }) => [id, rec]))
+    const write = {
+      ...this.#remove(mirror, removed.keys(), head, hash => {
+        const replacedBy = removed.get(hash)
+        return replacedBy === undefined ? { reason: 'dropped' } : { reason: 'replaced', replacedBy }
+      }),
+      // As they are stored: another node may word one that is known otherwise.
+      changed: changed.flatMap(entry => {
+        const rec = recs.get(entry.id)
+        return rec === undefined ? [] : [{ ...entry, rec }]
+      }),
+      added: added.map(transaction => {
+        const seconds = firstSeen.get(transaction.hash) ?? update.seenAtSeconds
+        return { ...toEntry(++this.#lastId, seconds, transaction), rec: encodePending(transaction) }
+      }),
       returned: [...firstSeen.keys()]
     }
+    for (const { rec: _, ...entry } of [...write.changed, ...write.added]) mirror.set(entry)
+    return write
   }
 
   /**
@@ -154,30 +143,25 @@ export class Pool {
     const head = blocks.headers.at(-1)?.ref.number ?? -1
     const mirror = await this.#load()
     const dropLeftBelow = head - this.#options.keepFirstSeenBlocks
-    if (mirror.size === 0) return { ...this.#removal(mirror, new Map(), head), dropLeftBelow }
-    const nonces = new Map(await this.#readNonces((blocks.headers[0]?.ref.number ?? 0) - 1))
-    for (const [from, nonce] of this.#nonces.note(transactionsOf(blocks))) {
-      const earlier = nonces.get(from)
-      if (earlier === undefined || earlier < nonce) nonces.set(from, nonce)
-    }
+    if (mirror.size === 0) return { ...unchanged, head, dropLeftBelow }
+    const before = await this.#readUnread((blocks.headers[0]?.ref.number ?? 0) - 1)
+    const sent = readSent({ ids: [...blocks.ids], bytes: blocks.records })
+    const nonces = this.#nonces.note([...before, ...sent], head)
     this.#readTo = head
-    this.#nonces.dropOld(head)
-    const confirmed = new Map<Hash, number>()
-    let row = 0
-    for (const hash of hashesOf(blocks)) confirmed.set(hash, blocks.ids[row++] ?? 0)
-    const ended = [...mirror.endedBy(confirmed.keys(), nonces, head)]
-    const unconfirmed = ended.filter(hash => !confirmed.has(hash))
-    const rivals = unconfirmed.length === 0 ? new Map() : byNonce(blocks)
-    const ends = ended.map((hash): [Hash, EntryEnd] => {
+    const confirmed = new Map(sent.map(({ hash }, row) => [hash, blocks.ids[row] ?? 0]))
+    const ended = mirror.endedBy(confirmed.keys(), nonces, head)
+    const hasRivals = [...ended].some(hash => !confirmed.has(hash))
+    const rivals = new Map(
+      hasRivals ? sent.flatMap(each => (each.isCounted ? [[slotOf(each), each.hash] as const] : [])) : []
+    )
+    const write = this.#remove(mirror, ended, head, (hash, entry) => {
       const id = confirmed.get(hash)
-      if (id !== undefined) return [hash, { reason: 'confirmed', id }]
-      const { from, nonce } = mirror.get(hash) as PoolEntry
-      const replacedBy = rivals.get(slotOf(from, nonce))
-      if (replacedBy !== undefined) return [hash, { reason: 'replaced', replacedBy }]
-      const isPassed = nonce <= (nonces.get(from) ?? -1n)
-      return [hash, { reason: isPassed ? 'replaced' : 'dropped' }]
+      if (id !== undefined) return { reason: 'confirmed', id }
+      const replacedBy = rivals.get(slotOf(entry))
+      if (replacedBy !== undefined) return { reason: 'replaced', replacedBy }
+      return { reason: entry.nonce <= (nonces.get(entry.from) ?? -1n) ? 'replaced' : 'dropped' }
     })
-    return { ...this.#removal(mirror, new Map(ends), head), dropLeftBelow }
+    return { ...write, dropLeftBelow }
   }
 
   /**
@@ -188,66 +172,42 @@ export class Pool {
    */
   async settleOlder(blocks: PackedBlocks, head: number): Promise<PoolWrite | undefined> {
     const mirror = await this.#load()
-    const ends = new Map<Hash, EntryEnd>()
-    if (mirror.size > 0) {
-      for (const hash of hashesOf(blocks)) if (mirror.get(hash)) ends.set(hash, { reason: 'dropped' })
-    }
-    return ends.size === 0 ? undefined : this.#removal(mirror, ends, head)
+    if (mirror.size === 0) return undefined
+    const hashes = readSent({ ids: [...blocks.ids], bytes: blocks.records }).map(({ hash }) => hash)
+    const write = this.#remove(mirror, hashes, head, () => ({ reason: 'dropped' }))
+    return write.removed.length === 0 ? undefined : write
   }
 
-  /** Reads entries as they are stored: another node may word one that is known otherwise. */
-  async #readChanged(mirror: PoolMirror, changed: ReadonlyMap<Hash, 0 | 1>): Promise<PoolWrite['changed']> {
-    if (changed.size === 0) return []
-    const ids = [...changed.keys()].flatMap(hash => mirror.get(hash)?.id ?? [])
-    return (await this.#rows.entriesOf(ids)).map(({ id, hash, seconds, rec }) => {
-      const status = changed.get(toHex(hash)) ?? 0
-      return { id, transaction: { ...decodePending(rec), status, firstSeenSeconds: seconds } }
-    })
-  }
-
-  stored({ removed, changed, added }: PoolWrite): void {
-    const mirror = this.#mirror
-    if (mirror === undefined) return
-    for (const { hash } of removed) mirror.remove(hash)
-    for (const { transaction } of changed) mirror.setStatus(transaction.hash, transaction.status)
-    for (const { id, transaction } of added) mirror.add(transaction.hash, toEntry(id, transaction))
-    this.#lastId += added.length
-    this.#departures += removed.length
-    if (this.#isTimeToCount(0)) this.#departures = 0
-  }
-
-  #removal(mirror: PoolMirror, ends: ReadonlyMap<Hash, EntryEnd>, head: number): PoolWrite {
-    const removed = [...ends].flatMap(([hash, end]): readonly RemovedEntry[] => {
+  /** Removes those of these entries that there are. */
+  #remove(
+    mirror: PoolMirror,
+    hashes: Iterable<Hash>,
+    head: number,
+    endOf: (hash: Hash, entry: PoolEntry) => EntryEnd
+  ): PoolWrite {
+    const removed = [...hashes].flatMap(hash => {
       const entry = mirror.get(hash)
-      return entry === undefined ? [] : [{ id: entry.id, hash, parties: [...namedBy(entry)], end }]
+      return entry === undefined ? [] : [{ ...entry, end: endOf(hash, entry) }]
     })
+    for (const { hash } of removed) mirror.remove(hash)
     const { maxFirstSeen } = this.#options
-    const bound = this.#isTimeToCount(removed.length) ? { maxFirstSeen } : {}
-    return { ...{ removed, head, changed: [], added: [], returned: [] }, ...bound }
+    this.#departures += removed.length
+    if (this.#departures < maxFirstSeen / 100) return { ...unchanged, head, removed }
+    this.#departures = 0
+    return { ...unchanged, head, removed, maxFirstSeen }
   }
 
-  #isTimeToCount(departures: number): boolean {
-    return this.#departures + departures >= this.#options.maxFirstSeen / 100
-  }
-
-  /** Takes in the blocks up to `head` that were not read yet. @returns the highest nonce of each of their senders. */
-  async #readNonces(head: number): Promise<ReadonlyMap<Address, bigint>> {
-    const readTo = this.#readTo ?? head - rememberedBlocks
-    const transactions = await this.#confirmedBetween(readTo, head)
-    this.#readTo = Math.max(readTo, head)
-    const nonces = this.#nonces.note(transactions)
-    this.#nonces.dropOld(head)
-    return nonces
-  }
-
-  async #confirmedBetween(after: number, head: number): Promise<readonly ConfirmedTransaction[]> {
-    const found: ConfirmedTransaction[] = []
+  /** Reads who has sent the transactions of the newest blocks up to `head` that were not read yet. */
+  async #readUnread(head: number): Promise<readonly SentTransaction[]> {
+    const found: SentTransaction[] = []
     const end = firstTransactionId(head + 1)
-    for (let first = firstTransactionId(Math.max(0, after + 1)); first < end; ) {
+    const from = Math.max(this.#readTo, head - rememberedBlocks, -1) + 1
+    for (let first = firstTransactionId(from); first < end; ) {
       const rows = await this.#rows.recordsBetween(first, end)
-      for (const { id, rec } of rows) found.push(decodeConfirmed(rec, toPosition(id)))
+      for (const { id, rec } of rows) found.push(...readSent({ ids: [id], bytes: rec }))
       first = (rows.at(-1)?.id ?? end) + 1
     }
+    this.#readTo = Math.max(this.#readTo, head)
     return found
   }
 
@@ -258,8 +218,8 @@ export class Pool {
     // A slice at a time: records may hold much calldata, and none of it is kept.
     for (;;) {
       const rows = await this.#rows.entriesAfter(this.#lastId)
-      for (const { id, hash, status, rec } of rows) {
-        mirror.add(toHex(hash), toEntry(id, { ...decodePending(rec), status }))
+      for (const { id, status, seconds, rec } of rows) {
+        mirror.set(toEntry(id, seconds, { ...decodePending(rec), status }))
       }
       const last = rows.at(-1)
       if (last === undefined) break
@@ -270,44 +230,21 @@ export class Pool {
   }
 }
 
-/** What is kept in memory: the rest may hold much calldata. */
-function toEntry(id: number, { status, from, to, nonce }: PresentTransaction): PoolEntry {
-  return { id, status, from, nonce, ...(to !== undefined && { to }) }
+const unchanged = { removed: [], changed: [], added: [], returned: [] }
+
+function toEntry(
+  id: number,
+  seconds: number,
+  { hash, status, from, to, nonce }: Omit<PoolEntry, 'id' | 'seconds'>
+): PoolEntry {
+  return { id, hash, status, from, nonce, seconds, ...(to !== undefined && { to }) }
 }
 
-/** Hashes of the transactions of blocks, by sender and nonce. */
-function byNonce(blocks: PackedBlocks): ReadonlyMap<string, Hash> {
-  const hashes = new Map<string, Hash>()
-  for (const { hash, from, nonce, type } of transactionsOf(blocks)) {
-    if (countsNonce(type)) hashes.set(slotOf(from, nonce), hash)
-  }
-  return hashes
-}
-
-function slotOf(from: Address, nonce: bigint): string {
+function slotOf({ from, nonce }: Pick<PoolEntry, 'from' | 'nonce'>): string {
   return `${from} ${nonce}`
 }
 
 /** The addresses under which a pool transaction is found, each once. */
-export function namedBy({
-  from,
-  to
-}: {
-  readonly from: Address
-  readonly to?: Address
-}): ReadonlySet<Address> {
+export function namedBy({ from, to }: Pick<PoolEntry, 'from' | 'to'>): ReadonlySet<Address> {
   return new Set(to === undefined ? [from] : [from, to])
-}
-
-function* hashesOf({ hashes }: PackedBlocks): Generator<Hash> {
-  for (let at = 0; at < hashes.length; at += hashLength) yield toHex(hashes.subarray(at, at + hashLength))
-}
-
-function* transactionsOf({ ids, records, recordEnds }: PackedBlocks): Generator<ConfirmedTransaction> {
-  let start = 0
-  for (const [row, id] of ids.entries()) {
-    const end = recordEnds[row] ?? start
-    yield decodeConfirmed(records.subarray(start, end), toPosition(id))
-    start = end
-  }
 }

@@ -1,16 +1,18 @@
 import type { Address, Hash, PendingTransaction } from '../model/evm.ts'
 import type { PoolUpdate } from '../port/pool.ts'
 import type { PendingRecord } from '../record/record.ts'
-import { SenderQueues } from './senders.ts'
 
-/** Part of a stored entry by which an update or a block is compared with it. */
+/** Part of a stored entry that is kept in memory: the rest may hold much calldata. */
 export interface PoolEntry {
   /** Its row. */
   readonly id: number
+  readonly hash: Hash
   readonly status: 0 | 1
   readonly from: Address
   readonly to?: Address
   readonly nonce: bigint
+  /** When it was first seen. */
+  readonly seconds: number
 }
 
 export type PresentTransaction = Omit<PendingTransaction, 'firstSeenSeconds'>
@@ -18,10 +20,10 @@ export type PresentTransaction = Omit<PendingTransaction, 'firstSeenSeconds'>
 /** How the stored pool differs from an update. */
 export interface PoolChanges {
   readonly added: readonly PresentTransaction[]
-  /** Entries whose status is another one now. */
-  readonly changed: readonly (readonly [Hash, 0 | 1])[]
+  /** Entries whose status is another one now, as they are then. */
+  readonly changed: readonly PoolEntry[]
   /** And by which of the added ones each is replaced; absent: it has left the pool. */
-  readonly removed: readonly (readonly [Hash, Hash | undefined])[]
+  readonly removed: ReadonlyMap<Hash, Hash | undefined>
 }
 
 /** Asks the index about transactions that are not in the stored pool. */
@@ -32,13 +34,12 @@ export interface ConfirmedView {
 }
 
 /**
- * The rules of the pool, over hash, status, sender and nonce of all stored entries, in memory: the changes that a poll or a
- * block makes are found without a statement. Every engine writes them, and then reports them as stored. At most one entry
- * of a sender has a nonce.
+ * The rules of the pool, over all stored entries, in memory: the changes that a poll or a block makes are found without a statement. At
+ * most one entry of a sender has a nonce.
  */
 export class PoolMirror {
   readonly #entries = new Map<Hash, PoolEntry>()
-  readonly #queues = new SenderQueues()
+  readonly #bySender = new Map<Address, Map<bigint, Hash>>()
   /**
    * Have left the node's pool and may be in a block up to this height. Not stored: after a restart or a reorg the height
    * of an earlier poll is no longer valid; the next poll sets another.
@@ -53,9 +54,12 @@ export class PoolMirror {
     return this.#entries.get(hash)
   }
 
-  add(hash: Hash, entry: PoolEntry): void {
+  /** Puts an entry in the place of the one with its hash, if there is one. */
+  set(entry: PoolEntry): void {
+    const { hash, from, nonce } = entry
     this.#entries.set(hash, entry)
-    this.#queues.add(entry.from, { nonce: entry.nonce, hash })
+    const own = this.#bySender.get(from) ?? new Map()
+    this.#bySender.set(from, own.set(nonce, hash))
   }
 
   /** Nothing happens when it is not there. */
@@ -64,12 +68,9 @@ export class PoolMirror {
     if (entry === undefined) return
     this.#entries.delete(hash)
     this.#gone.delete(hash)
-    this.#queues.remove(entry.from, { nonce: entry.nonce, hash })
-  }
-
-  setStatus(hash: Hash, status: 0 | 1): void {
-    const entry = this.#entries.get(hash)
-    if (entry !== undefined) this.#entries.set(hash, { ...entry, status })
+    const own = this.#bySender.get(entry.from)
+    if (own?.get(entry.nonce) === hash) own.delete(entry.nonce)
+    if (own?.size === 0) this.#bySender.delete(entry.from)
   }
 
   /** Forgets, after blocks were removed, by which block an entry that has left may have been mined. */
@@ -89,19 +90,19 @@ export class PoolMirror {
   compare(update: PoolUpdate, head: number, index: ConfirmedView): PoolChanges {
     const present = onePerHash(update.present)
     const { added, replaced } = this.#takeNew(present, index)
-    const changed: (readonly [Hash, 0 | 1])[] = []
-    const removed: (readonly [Hash, Hash | undefined])[] = [...replaced]
+    const changed: PoolEntry[] = []
+    const removed = new Map<Hash, Hash | undefined>(replaced)
     const gone = new Map<Hash, number>()
     for (const [hash, entry] of this.#entries) {
       if (replaced.has(hash)) continue
       const shown = present.get(hash)
       if (shown !== undefined) {
-        if (shown.status !== entry.status) changed.push([hash, shown.status])
+        if (shown.status !== entry.status) changed.push({ ...entry, status: shown.status })
         continue
       }
       // The first poll that missed it gives the block by which it must have been mined, if it was.
       const goneAt = Math.min(this.#gone.get(hash) ?? Number.MAX_SAFE_INTEGER, update.headAfter)
-      if (head >= goneAt) removed.push([hash, undefined])
+      if (head >= goneAt) removed.set(hash, undefined)
       else gone.set(hash, goneAt)
     }
     this.#gone = gone
@@ -116,7 +117,9 @@ export class PoolMirror {
   endedBy(confirmed: Iterable<Hash>, nonces: ReadonlyMap<Address, bigint>, head: number): ReadonlySet<Hash> {
     const ended = new Set<Hash>()
     for (const hash of confirmed) if (this.#entries.has(hash)) ended.add(hash)
-    for (const [from, nonce] of nonces) for (const hash of this.#queues.upTo(from, nonce)) ended.add(hash)
+    for (const [from, nonce] of nonces) {
+      for (const [own, hash] of this.#bySender.get(from) ?? []) if (own <= nonce) ended.add(hash)
+    }
     for (const [hash, goneAt] of this.#gone) if (goneAt <= head) ended.add(hash)
     return ended
   }
@@ -137,7 +140,7 @@ export class PoolMirror {
     const added: PresentTransaction[] = []
     const replaced = new Map<Hash, Hash>()
     for (const transaction of byNonce.values()) {
-      const stored = this.#queues.at(transaction.from, transaction.nonce)
+      const stored = this.#bySender.get(transaction.from)?.get(transaction.nonce)
       const rival = stored === undefined ? undefined : present.get(stored)
       if (rival !== undefined && !outbids(transaction, rival)) continue
       if (stored !== undefined) replaced.set(stored, transaction.hash)

@@ -1,10 +1,11 @@
 import { IndexDamagedError } from '../platform/errors.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
-import { decodePending, encodePending } from '../record/record.ts'
+import { decodePending } from '../record/record.ts'
 import { checkRecord } from '../record/recordSums.ts'
 import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
 import { type CountedKey, countKeys, deleteCounted, poolAddresses, provenNumbers } from './keyParts.ts'
 import { namedBy, type PoolRows, type PoolWrite, type StoredEntry } from './Pool.ts'
+import type { PoolEntry } from './poolMirror.ts'
 import { checkRow, sumOfRow } from './rowSums.ts'
 import type { PendingColumns } from './rows.ts'
 import { insertSummed, rowLists, runIn, selectIn } from './sets.ts'
@@ -83,7 +84,7 @@ function checkEntry(chainId: number, row: PoolRow): PoolRow & StoredEntry {
   return { ...row, seconds }
 }
 
-/** Changes the stored pool. @throws {IndexDamagedError} an entry that leaves or changes is not what was written. */
+/** Changes the stored pool, and remembers when the entries that leave were first seen. */
 export async function writePool(
   transaction: WriteTransaction,
   chainId: number,
@@ -92,28 +93,32 @@ export async function writePool(
   if (dropLeftBelow !== undefined) {
     await transaction.run('DELETE FROM first_seen WHERE left_at < ?', [dropLeftBelow])
   }
-  const touched = [...removed, ...changed].map(({ id }) => id)
-  const entries = await selectEntries(transaction, chainId, touched)
-  const stored = new Map(entries.map(entry => [entry.id, entry]))
-  const left = removed.flatMap(({ id }) => stored.get(id) ?? [])
-  await removeEntries(transaction, chainId, left, head)
-  for (const { id, transaction: pending } of changed) {
-    const entry = stored.get(id)
-    if (entry === undefined) continue
-    const { seconds: _, ...row } = { ...entry, status: pending.status }
-    const values = [row.status, sumOfRow(chainId, 'pool', row), id]
+  const left = removed.flatMap(keysOf)
+  for (const list of rowLists(left)) {
+    const wanted = list.map(() => '(address = ? AND pool_id = ?)').join(' OR ')
+    await transaction.run(`DELETE FROM pool_address WHERE ${wanted}`, list.flat())
+  }
+  await countKeys(transaction, poolAddresses, left, -1)
+  await runIn(
+    transaction,
+    'DELETE FROM pool WHERE id IN (?)',
+    removed.map(({ id }) => id)
+  )
+  const forgotten = [...removed.map(({ hash }) => hash), ...returned].map(hashBytes)
+  await runIn(transaction, 'DELETE FROM first_seen WHERE hash IN (?)', forgotten)
+  const seen = removed.map(({ hash, seconds }) => [hashBytes(hash), seconds, head])
+  await insertSummed(transaction, chainId, 'first_seen', ['hash', 'first_seen_seconds', 'left_at'], seen)
+  for (const { id, hash, status, seconds, rec } of changed) {
+    const row = { id, hash: hashBytes(hash), status, first_seen_seconds: seconds, rec }
+    const values = [status, sumOfRow(chainId, 'pool', row), id]
     await transaction.run('UPDATE pool SET status = ?, sum = ? WHERE id = ?', values)
   }
   const columns = ['id', 'hash', 'status', 'first_seen_seconds', 'rec']
-  const rows = added.map(({ id, transaction: pending, firstSeenSeconds }) => [
-    ...[id, hashBytes(pending.hash), pending.status, firstSeenSeconds],
-    encodePending(pending)
-  ])
+  const rows = added.map(({ id, hash, status, seconds, rec }) => [id, hashBytes(hash), status, seconds, rec])
   await insertSummed(transaction, chainId, 'pool', columns, rows)
-  const keys = added.flatMap(({ id, transaction: pending }) => keysOf(id, pending))
+  const keys = added.flatMap(keysOf)
   await transaction.insert('pool_address', ['address', 'pool_id'], keys)
   await countKeys(transaction, poolAddresses, keys, 1)
-  await runIn(transaction, 'DELETE FROM first_seen WHERE hash IN (?)', returned.map(hashBytes))
   if (maxFirstSeen !== undefined) {
     // SQLite takes no OFFSET without a LIMIT.
     await transaction.run(
@@ -124,27 +129,6 @@ export async function writePool(
   }
 }
 
-/** Deletes entries, and remembers when they were first seen. */
-async function removeEntries(
-  transaction: WriteTransaction,
-  chainId: number,
-  left: readonly PoolRow[],
-  head: number
-): Promise<void> {
-  const keys = left.flatMap(({ id, rec }) => keysOf(id, decodePending(rec)))
-  for (const list of rowLists(keys)) {
-    const wanted = list.map(() => '(address = ? AND pool_id = ?)').join(' OR ')
-    await transaction.run(`DELETE FROM pool_address WHERE ${wanted}`, list.flat())
-  }
-  await countKeys(transaction, poolAddresses, keys, -1)
-  const ids = left.map(({ id }) => id)
-  await runIn(transaction, 'DELETE FROM pool WHERE id IN (?)', ids)
-  const hashes = left.map(({ hash }) => hash)
-  await runIn(transaction, 'DELETE FROM first_seen WHERE hash IN (?)', hashes)
-  const seen = left.map(({ hash, first_seen_seconds }) => [hash, first_seen_seconds, head])
-  await insertSummed(transaction, chainId, 'first_seen', ['hash', 'first_seen_seconds', 'left_at'], seen)
-}
-
 /** Deletes all that is stored of the pool. */
 export async function deletePool(transaction: WriteTransaction): Promise<void> {
   await transaction.run('DELETE FROM pool')
@@ -152,6 +136,6 @@ export async function deletePool(transaction: WriteTransaction): Promise<void> {
   await deleteCounted(transaction, poolAddresses)
 }
 
-function keysOf(id: number, pending: Parameters<typeof namedBy>[0]): readonly CountedKey[] {
-  return [...namedBy(pending)].map((address): CountedKey => [addressBytes(address), id])
+function keysOf(entry: PoolEntry): readonly CountedKey[] {
+  return [...namedBy(entry)].map((address): CountedKey => [addressBytes(address), entry.id])
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../model/evm.ts'
 import { ChangeFilter } from '../record/ChangeFilter.ts'
-import { encodePool } from '../record/changeEntries.ts'
+import { encodeChanges, entryKinds, partiesOf } from '../record/changeEntries.ts'
 import type { LogRow } from './ChangeLog.ts'
 import { afterEntry, entriesAtOnce, type ReplayedRows, replayChanges } from './replayChanges.ts'
 
@@ -10,9 +10,9 @@ const [alice, bob] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const
 /** Entries of which each ends one pool transaction of an account. */
 function entriesOf(numbers: readonly number[], account: Address, before = 0): readonly LogRow[] {
   return numbers.map((entry, at) => {
-    const ended = [{ hash: hashOf(entry), parties: [account], reason: 'dropped' } as const]
-    const rec = encodePool({ added: [], changed: [], ended })
-    return { entry, previous: numbers[at - 1] ?? before, kind: 'pool', rec }
+    const rec = encodeChanges([{ kind: 'dropped', hash: hashOf(entry), parties: partiesOf([account]) }])
+    const row = { kind: entryKinds.others, first_block: null, last_block: null, rec }
+    return { ...row, entry, previous: numbers[at - 1] ?? before }
   })
 }
 
@@ -29,8 +29,7 @@ async function replay(log: readonly LogRow[], watched: Address, filter: ChangeFi
       rowsRead += slice.length
       return slice
     },
-    factsFrom: async entry => found(entry, 2),
-    appended: async () => [],
+    firstFrom: async entry => found(entry, 1)[0],
     removal: async () => undefined,
     recordsOf: async () => new Map(),
     blockRef: async () => undefined

@@ -10,13 +10,11 @@ import type {
   StoredBlock,
   WriterReport
 } from '../port/status.ts'
-import { entryKind } from '../record/changeEntries.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { ManifestMark } from '../runs/Manifest.ts'
-import type { LogRow } from './ChangeLog.ts'
 
 /** The column of `meta` that holds each height of the coverage. */
 const coverageColumns = {
@@ -239,40 +237,4 @@ const chunkBytes = 256 * 1024
 /** Computes from the size of the records just read how many fill a chunk. */
 export function nextChunkSize(rows: number, bytes: number, maxRows: number): number {
   return Math.max(1, Math.min(Math.floor((rows * chunkBytes) / Math.max(1, bytes)), maxRows))
-}
-
-/** Columns of an entry of the log of changes without its bytes. */
-export interface LogFactColumns {
-  readonly entry: number
-  readonly previous: number
-  readonly kind: number
-  readonly first_block: number | null
-  readonly last_block: number | null
-  readonly needs: number | null
-}
-
-/** Row of an entry of the log of changes. */
-export interface LogColumns extends LogFactColumns {
-  readonly rec: Uint8Array
-}
-
-/** What an entry says besides its bytes. */
-export function toLogFacts({
-  entry,
-  previous,
-  kind,
-  first_block,
-  last_block,
-  needs
-}: LogFactColumns): Omit<LogRow, 'rec'> {
-  return {
-    ...{ entry, previous, kind: entryKind(kind) },
-    ...(first_block !== null && { firstBlock: first_block }),
-    ...(last_block !== null && { lastBlock: last_block }),
-    ...(needs !== null && { needs })
-  }
-}
-
-export function toLogRow(row: LogColumns): LogRow {
-  return { ...toLogFacts(row), rec: row.rec }
 }

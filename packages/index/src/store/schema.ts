@@ -112,20 +112,17 @@ export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }
     PRIMARY KEY (keyed, part)
   ) ${keyedSuffix};
 
-  -- What changed in histories, an entry or two for each commit; kind: its index in entryKinds, from 1 on.
-  -- previous: the entry before. first_block, last_block: what it appends, removes or calls final. needs: the earliest of the
-  -- entries that its changes are found by, besides its own bytes
+  -- What changed in histories, an entry or two for each commit; kind: its number in entryKinds.
+  -- previous: the entry before. first_block, last_block: what it appends or removes
   CREATE TABLE change_log (
     entry ${integer} PRIMARY KEY,
     previous ${integer} NOT NULL,
     kind ${integer} NOT NULL,
     first_block ${integer},
     last_block ${integer},
-    needs ${integer},
     rec ${bytes} NOT NULL,
     sum ${integer}
   ) ${suffix};
-  CREATE INDEX change_log_appended ON change_log (last_block) WHERE kind = 1;
   CREATE INDEX change_log_removed ON change_log (entry) WHERE kind = 2;
 
   -- Written about once a second, each time with another beat. head_seconds: timestamp of the head, in Unix seconds

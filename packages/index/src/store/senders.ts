@@ -1,58 +1,7 @@
-import type { Address, ConfirmedTransaction, Hash } from '../model/evm.ts'
-
-interface Place {
-  readonly nonce: bigint
-  readonly hash: Hash
-}
-
-/**
- * Pool entries of each sender in the order of their nonces, so that what a confirmed nonce ends is found without
- * looking at the rest of the pool.
- */
-export class SenderQueues {
-  readonly #queues = new Map<Address, Place[]>()
-
-  add(from: Address, place: Place): void {
-    const queue = this.#queues.get(from)
-    if (queue === undefined) this.#queues.set(from, [place])
-    else queue.splice(firstAfter(queue, place.nonce), 0, place)
-  }
-
-  /** Nothing happens when it is not there. */
-  remove(from: Address, { nonce, hash }: Place): void {
-    const queue = this.#queues.get(from)
-    if (queue === undefined) return
-    for (let at = firstAfter(queue, nonce) - 1; queue[at]?.nonce === nonce; at--) {
-      if (queue[at]?.hash === hash) queue.splice(at, 1)
-    }
-    if (queue.length === 0) this.#queues.delete(from)
-  }
-
-  /** The entry with this nonce; of several, the one added last. */
-  at(from: Address, nonce: bigint): Hash | undefined {
-    const queue = this.#queues.get(from) ?? []
-    const found = queue[firstAfter(queue, nonce) - 1]
-    return found?.nonce === nonce ? found.hash : undefined
-  }
-
-  /** All entries with this nonce or a lower one. */
-  upTo(from: Address, nonce: bigint): readonly Hash[] {
-    const queue = this.#queues.get(from) ?? []
-    return queue.slice(0, firstAfter(queue, nonce)).map(({ hash }) => hash)
-  }
-}
-
-/** Where the nonces above `nonce` begin. */
-function firstAfter(queue: readonly Place[], nonce: bigint): number {
-  let low = 0
-  let high = queue.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((queue[middle]?.nonce ?? nonce) > nonce) high = middle
-    else low = middle + 1
-  }
-  return low
-}
+import type { Address, Hash } from '../model/evm.ts'
+import { addressLength, fieldIndex, hashLength } from '../record/RecordParts.ts'
+import { mapRecords, type RecordChunk } from '../record/record.ts'
+import { hexAt, integerAt, varintAt } from '../record/recordBytes.ts'
 
 /** How long, in blocks, a node may go on listing what a block has ended. */
 export const rememberedBlocks = 64
@@ -60,10 +9,27 @@ export const rememberedBlocks = 64
 const maxSenders = 100_000
 /** EIP-2718 types whose nonce the protocol counts. Types of rollups' own carry nonces that end nothing. */
 const lastCountedType = 4
+const [fromField, typeField, nonceField] = [fieldIndex('from'), fieldIndex('type'), fieldIndex('nonce')]
 
-/** Whether the nonce of a transaction of this type is one that the protocol counts. */
-export function countsNonce(type: number): boolean {
-  return type <= lastCountedType
+/** A transaction in a block, as the pool looks at it. */
+export interface SentTransaction {
+  readonly blockNumber: number
+  readonly hash: Hash
+  readonly from: Address
+  readonly nonce: bigint
+  /** Its nonce is one that the protocol counts. */
+  readonly isCounted: boolean
+}
+
+/** Reads who has sent the transactions of records, and nothing else of them. */
+export function readSent({ ids, bytes }: RecordChunk): readonly SentTransaction[] {
+  return mapRecords({ ids, bytes }, (parts, { blockNumber }) => ({
+    blockNumber,
+    hash: hexAt(bytes, parts.at(0), hashLength),
+    from: hexAt(bytes, parts.at(fromField), addressLength),
+    nonce: integerAt(bytes, parts.at(nonceField)),
+    isCounted: varintAt(bytes, parts.at(typeField)) <= lastCountedType
+  }))
 }
 
 /** The highest nonce that each sender has in the newest 64 indexed blocks. Fed with their transactions, oldest first. */
@@ -71,18 +37,20 @@ export class SenderNonces {
   /** Oldest block first. */
   readonly #bySender = new Map<Address, { readonly nonce: bigint; readonly block: number }>()
 
-  /** Takes transactions in. @returns the highest nonce of each of their senders. */
-  note(
-    transactions: Iterable<Pick<ConfirmedTransaction, 'from' | 'nonce' | 'type' | 'blockNumber'>>
-  ): ReadonlyMap<Address, bigint> {
+  /** Takes transactions of blocks up to `head` in. @returns the highest nonce of each of their senders. */
+  note(transactions: Iterable<SentTransaction>, head: number): Map<Address, bigint> {
     const nonces = new Map<Address, bigint>()
-    for (const { from, nonce, type, blockNumber } of transactions) {
-      if (!countsNonce(type)) continue
-      const highest = (known: bigint | undefined) => (known !== undefined && known > nonce ? known : nonce)
+    for (const { from, nonce, isCounted, blockNumber } of transactions) {
+      if (!isCounted) continue
+      const highest = (known = nonce) => (known > nonce ? known : nonce)
       nonces.set(from, highest(nonces.get(from)))
       const known = this.#bySender.get(from)
       this.#bySender.delete(from)
       this.#bySender.set(from, { nonce: highest(known?.nonce), block: blockNumber })
+    }
+    for (const [from, { block }] of this.#bySender) {
+      if (block > head - rememberedBlocks && this.#bySender.size <= maxSenders) break
+      this.#bySender.delete(from)
     }
     return nonces
   }
@@ -91,17 +59,5 @@ export class SenderNonces {
   covers(from: Address, nonce: bigint): boolean {
     const confirmed = this.#bySender.get(from)
     return confirmed !== undefined && nonce <= confirmed.nonce
-  }
-
-  /** Forgets senders whose newest block is too old, next to `head`. */
-  dropOld(head: number): void {
-    for (const [from, { block }] of this.#bySender) {
-      if (block > head - rememberedBlocks && this.#bySender.size <= maxSenders) return
-      this.#bySender.delete(from)
-    }
-  }
-
-  clear(): void {
-    this.#bySender.clear()
   }
 }

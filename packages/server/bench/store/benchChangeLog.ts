@@ -1,6 +1,5 @@
-import { openStoreWriter } from '@chain-data/index'
+import { chainFiles, loadSqliteDriver, openStoreWriter } from '@chain-data/index'
 import { packBlocks } from '@chain-data/index/record'
-import { encodeBlocks } from '@chain-data/index/test'
 import { storeIdentity } from './ingestThread.ts'
 import { type Engine, engines, makeStore } from './stores.ts'
 import { createSyntheticChain } from './syntheticChain.ts'
@@ -36,7 +35,7 @@ export async function benchChangeLog(print: (line: string) => void): Promise<obj
       )
     }
   }
-  const bytes = bytesPerTransaction()
+  const bytes = await bytesPerTransaction()
   print(`  ${bytes.toFixed(0)} bytes of the log a transaction`)
   return { ...found, bytesPerTransaction: bytes }
 }
@@ -72,10 +71,24 @@ async function ingest(
   return { ms, cpuMs }
 }
 
-function bytesPerTransaction(): number {
+async function bytesPerTransaction(): Promise<number> {
+  const store = await makeStore('sqlite')
+  const writer = await openStoreWriter(store.location, storeIdentity)
   const chain = createSyntheticChain()
   const packed = packBlocks(Array.from({ length: 20 }, () => chain.block()))
-  return encodeBlocks(packed, [], []).length / packed.ids.length
+  try {
+    await writer.commitBlocks(packed)
+    const folder = store.location.kind === 'sqlite' ? store.location.folder : ''
+    const { database } = chainFiles(folder, storeIdentity.chainId)
+    const connection = loadSqliteDriver().open(database, { busyTimeoutMs: 1_000 })
+    const text = 'SELECT sum(length(rec)) AS bytes FROM change_log'
+    const bytes = connection.prepare<{ bytes: number }>(text).get([])?.bytes ?? 0
+    connection.close()
+    return bytes / packed.ids.length
+  } finally {
+    await writer.close()
+    await store.remove()
+  }
 }
 
 function spread(values: readonly number[]) {
