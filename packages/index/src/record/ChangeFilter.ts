@@ -3,7 +3,7 @@ import type { LoggedChange } from './changeEntries.ts'
 import { addressLength } from './encodeBlock.ts'
 
 /** A stretch ends with an entry whose number is a multiple of this. Numbers are random: that is about so many entries. */
-const meanEntries = 16
+const meanEntries = 8
 
 /** Entries that follow each other. */
 interface Stretch {
