@@ -14,7 +14,7 @@ const alone = [
   'packages/client/test/msw/*.test.ts',
   'packages/client/test/{secrets,silentStream,doors/*,matrix/*,runtimes/matrix.*}.test.ts',
   'packages/server/src/server/projects/createKeyRing.test.ts',
-  'packages/server/src/server/metadata/guardedFetch.test.ts',
+  'packages/server/src/features/metadata/guardedFetch.test.ts',
   'packages/server/test/guard/hostileServers.test.ts'
 ]
 const all = ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts']

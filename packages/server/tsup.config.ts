@@ -8,7 +8,7 @@ export default defineConfig({
     'indexer/indexerThread': 'src/server/indexer/indexerThread.ts',
     'indexer/writerThread': 'src/server/indexer/writerThread.ts',
     'indexer/decoderThread': 'src/server/indexer/decoderThread.ts',
-    'live/replayThread': 'src/server/live/replayThread.ts'
+    'live/replayThread': 'src/features/liveStreams/live/replayThread.ts'
   },
   format: ['esm'],
   // The index is published as a part of the server. By its path its types count as the server's own.

@@ -5,6 +5,7 @@
  */
 
 export { ChainDataError, StoreError, type SyncStatus } from '@chain-data/index'
+export type { StatusReport } from './features/operatorPages/statusPage/StatusReport.ts'
 export type { NamedPrices, PricedAsset, ReadPrices } from './model/prices.ts'
 export type { ChainState, SolanaState } from './model/sync.ts'
 export { ConfigError } from './platform/errors.ts'
@@ -19,6 +20,5 @@ export {
 } from './server/config/config.ts'
 export type { FetchHandler, FetchOrigin } from './server/http/createFetchHandler.ts'
 export type { NodeHandler } from './server/http/createNodeHandler.ts'
-export type { StatusReport } from './server/http/statusPage/StatusReport.ts'
 export type { VerifiedProject, VerifyLimits, VerifyProject } from './server/projects/createProjectVerifier.ts'
 export { createServer, type Server, type ServerOptions } from './server/start/createServer.ts'

@@ -31,3 +31,32 @@ export type ReadPrices = (
   assets: readonly PricedAsset[],
   options: { readonly signal: AbortSignal }
 ) => Promise<NamedPrices>
+
+/** The prices that a host names, within bounds. */
+export interface Prices {
+  /**
+   * Reads the prices of assets. Never rejects because of the host.
+   *
+   * @param assets - each once; those after the first 1,000 are not asked for.
+   * @param options.budgetMs - longest wait; 2 seconds at most.
+   * @throws the reason of `signal`.
+   */
+  read(
+    assets: readonly PricedAsset[],
+    options: { readonly budgetMs: number; readonly signal: AbortSignal }
+  ): Promise<FoundPrices>
+}
+
+/** What is known of the prices of some assets. */
+export interface FoundPrices {
+  /** Absent where none could be read. */
+  readonly quote?: {
+    readonly currency: string
+    /** When the oldest of them was named. */
+    readonly timestampSeconds: number
+  }
+  /** Returns the price of a token by its contract in lower case, or of the native currency; absent where the host names none. */
+  priceOf(address?: string): string | undefined
+  /** False where the host was not asked for an asset, or its answer could not be used. */
+  readonly isComplete: boolean
+}

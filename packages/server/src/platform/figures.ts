@@ -105,30 +105,6 @@ export interface NodeFigures {
   readonly index?: IndexFigures
 }
 
-/** What was known of a metadata address when it was asked for. */
-export type MetadataLookup =
-  /** Cached and in date. */
-  | 'fresh'
-  /** Cached and past its date: returned all the same, and fetched again after the answer. */
-  | 'stale'
-  /** It failed lately and is not tried again yet. */
-  | 'negative'
-  /** Has to be fetched. */
-  | 'missing'
-
-/** What the metadata service has done since its start, and what it is doing. */
-export interface MetadataFigures {
-  readonly lookups: Readonly<Record<MetadataLookup, number>>
-  /** Requests to single hosts by outcome: `ok`, `overtaken`, or the reason of a failure in lower case. */
-  readonly fetches: Readonly<Record<string, number>>
-  /** Bytes of documents, unpacked. */
-  readonly fetchedBytes: number
-  readonly running: number
-  readonly waiting: number
-  /** False while fetched documents are kept in memory only. */
-  readonly isPersistent: boolean
-}
-
 /** What the limits of the HTTP layer did. */
 export interface LimitFigures {
   /** Requests refused before they were read, by cause. */
@@ -141,26 +117,6 @@ export interface LimitFigures {
   readonly throttledLogins: number
 }
 
-/** Streams of events of one chain. */
-export interface EventFigures {
-  readonly chainId: number
-  /** Open now. */
-  readonly streams: number
-  /** Events written since the start, `synced` included. */
-  readonly sent: number
-  /** Times that a stream was read too slowly to be given changes as they come, since the start. */
-  readonly behind: number
-}
-
-/** What histories of Solana wallets have cost since the start, on one cluster. */
-export interface SolanaHistoryFigures {
-  readonly chainId: number
-  /** Calls to nodes, by method. */
-  readonly calls: ReadonlyMap<string, number>
-  /** Transactions that were needed: known from the cache, and asked of a node. */
-  readonly transactions: { readonly kept: number; readonly read: number }
-}
-
 /** How a server fares, read whenever it is asked. */
 export interface ServerFigures {
   /** One for each EVM chain, in the order of the configuration. */
@@ -169,11 +125,6 @@ export interface ServerFigures {
   readonly solanaStates: () => readonly SolanaState[]
   /** The nodes and the indexer of each EVM chain, in the order of `chainStates`. */
   readonly nodeFigures: () => readonly NodeFigures[]
-  /** One for each Solana cluster. */
-  readonly solanaHistories: () => readonly SolanaHistoryFigures[]
-  readonly metadataFigures: () => MetadataFigures | undefined
-  /** One for each EVM chain. */
-  readonly eventFigures: () => readonly EventFigures[]
   /** Number of times that something stored in a cache differed from its checksum, by cache. */
   readonly cacheDamages: () => ReadonlyMap<string, number>
   /** Names an EVM chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */

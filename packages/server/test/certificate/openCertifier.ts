@@ -1,13 +1,13 @@
 import { openStoreReader, type StoreLocation, type SyncStatus } from '@chain-data/index'
 import type { CertificateOptions, HistoryCertificate } from '@chain-data/protocol'
-import { createAccountStates } from '../../src/audit/accountStates.ts'
 import { toIndexedBlock } from '../../src/evm/blocks/blockRows.ts'
 import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
+import { createAccountStates } from '../../src/features/certificates/audit/accountStates.ts'
+import { createVerifyHistory } from '../../src/features/certificates/svc_verifyHistory.ts'
 import { devRoots } from '../../src/model/chainPresets.ts'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createVerifyHistory } from '../../src/server/methods/svc_verifyHistory.ts'
 import { requireSums } from './requireSums.ts'
 
 const chainId = 31337

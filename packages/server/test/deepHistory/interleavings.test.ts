@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
-import { createOldState } from '../../src/evm/below/state/createOldState.ts'
-import { StateSearch } from '../../src/evm/below/state/StateSearch.ts'
-import { account, type Deed, scriptAccount, scriptRpc } from '../../src/evm/below/test/scriptAccount.ts'
+import { createOldState } from '../../src/features/olderHistory/below/state/createOldState.ts'
+import { StateSearch } from '../../src/features/olderHistory/below/state/StateSearch.ts'
+import {
+  account,
+  type Deed,
+  scriptAccount,
+  scriptRpc
+} from '../../src/features/olderHistory/below/test/scriptAccount.ts'
 import { createBatchSize } from '../../src/nodes/upstreams/limits.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../src/platform/errors.ts'

@@ -19,10 +19,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readLogs } from '../../src/evm/blocks/readLogs.ts'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
 import { shapeHoldings } from '../../src/evm/holdings/shapeHoldings.ts'
+import { createGuardedFetch } from '../../src/features/metadata/guardedFetch.ts'
+import { createMetadataService, type MetadataService } from '../../src/features/metadata/metadataService.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
-import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
-import { createMetadataService, type MetadataService } from '../../src/server/metadata/metadataService.ts'
 
 let anvil: AnvilNode
 let host: MetadataServer

@@ -5,8 +5,8 @@ import { createServer as createTlsServer, getCACertificates, setDefaultCACertifi
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, test } from 'vitest'
-import { dialAddress } from '../../src/server/metadata/dialAddress.ts'
-import { createGuardedFetch, type GuardedFetchOptions } from '../../src/server/metadata/guardedFetch.ts'
+import { createGuardedFetch, type GuardedFetchOptions } from '../../src/features/metadata/guardedFetch.ts'
+import { dialAddress } from '../../src/platform/network/dialAddress.ts'
 import { createCertificate } from './createCertificate.ts'
 
 const url = 'http://nft.names.art/1.json'

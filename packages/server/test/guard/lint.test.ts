@@ -101,11 +101,11 @@ test('what contacts nobody, tests and the free files pass the lint', async () =>
   const sources = new Map(harmless.map((code, i) => [`${places[0]}/harmless${i}.ts`, code]))
   sources.set(`${places[0]}/some.test.ts`, waysOut.join('\n'))
   sources.set(
-    'packages/server/src/server/metadata/dialAddress.ts',
+    'packages/server/src/platform/network/dialAddress.ts',
     "import { connect } from 'node:net'; connect(1)"
   )
-  sources.set('packages/server/src/server/metadata/refused.ts', waysOut[0] ?? '')
-  expect([...(await refusedOf(sources))]).toEqual(['packages/server/src/server/metadata/refused.ts'])
+  sources.set('packages/server/src/features/metadata/refused.ts', waysOut[0] ?? '')
+  expect([...(await refusedOf(sources))]).toEqual(['packages/server/src/features/metadata/refused.ts'])
 })
 
 /** Files that may open connections, as paths below the root, with what they may use for it: the table of docs/architecture.md. */

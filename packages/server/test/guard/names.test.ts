@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { createResolvePublicHost } from '../../src/server/metadata/dialAddress.ts'
-import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
+import { createGuardedFetch } from '../../src/features/metadata/guardedFetch.ts'
+import { createResolvePublicHost } from '../../src/platform/network/dialAddress.ts'
 import { type NameRecord, type NameServer, startNameServer } from './startNameServer.ts'
 
 const publicV4 = '93.184.215.14'

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Dial } from '../../src/server/metadata/dialAddress.ts'
-import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
-import { readJsonObject } from '../../src/server/metadata/readJsonObject.ts'
-import { imageOf } from '../../src/server/metadata/resolveImage.ts'
-import { resolveUri } from '../../src/server/metadata/resolveUri.ts'
+import { createGuardedFetch } from '../../src/features/metadata/guardedFetch.ts'
+import { readJsonObject } from '../../src/features/metadata/readJsonObject.ts'
+import { imageOf } from '../../src/features/metadata/resolveImage.ts'
+import { resolveUri } from '../../src/features/metadata/resolveUri.ts'
+import type { Dial } from '../../src/platform/network/dialAddress.ts'
 
 // Token URIs and images as a hostile contract gives them, on their way to a socket. Look-ups and sockets are intercepted.
 

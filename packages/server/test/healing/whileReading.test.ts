@@ -78,7 +78,7 @@ it.each(engines)(
     await damageRecord()
     const passedOn: Promise<void>[] = []
     const report = createDamageReport({
-      ...{ logger: silentLogger, metrics: createCounts() },
+      ...{ logger: silentLogger, counts: createCounts() },
       onDamage: (_, met) => void passedOn.push(reader.reportDamage(met))
     })
     for (const address of [alice, bob, alice]) {

@@ -10,7 +10,16 @@ const longFile = 200
  */
 export function measureSizes(): Figures {
   const ofIndex = Object.entries(measurePackage('index')).map(([name, value]) => [`index: ${name}`, value])
-  return { ...measurePackage('server'), ...Object.fromEntries(ofIndex) }
+  return {
+    'core, lines': linesOf([...readSources('server'), ...readSources('index')].filter(isCore)),
+    ...measurePackage('server'),
+    ...Object.fromEntries(ofIndex)
+  }
+}
+
+/** Features can be left out of a server, and so can an engine. */
+function isCore({ path }: SourceFile): boolean {
+  return !/^(features\/\w+|postgres)\//.test(path)
 }
 
 function measurePackage(name: PackageName): Figures {

@@ -99,12 +99,12 @@ export function readEntries(): Set<string> {
 }
 
 /**
- * Returns the room that a file is in, or the module of the room `server`: `evm`, `server/http`. `index` is the package; what
- * everyone may use of it is in its `model` and `platform`.
+ * Returns the room that a file is in, or the module of the rooms `server` and `features`: `evm`, `server/http`,
+ * `features/certificates`. `index` is the package; what everyone may use of it is in its `model` and `platform`.
  */
 export function roomOf(path: string): string {
   const [, ofIndex] = /^@chain-data\/index\/(\w+)/.exec(path) ?? []
   if (ofIndex !== undefined) return ofIndex === 'model' || ofIndex === 'platform' ? ofIndex : 'index'
   const [room = '', module, inside] = path.split('/')
-  return room === 'server' && inside !== undefined ? `server/${module}` : room
+  return ['server', 'features'].includes(room) && inside !== undefined ? `${room}/${module}` : room
 }

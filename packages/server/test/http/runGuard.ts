@@ -1,5 +1,5 @@
-import type { HttpAnswer, HttpRequest } from '../../src/server/http/exchange.ts'
-import { Answered, type Arrival, type Guard } from '../../src/server/http/guards.ts'
+import type { HttpAnswer, HttpRequest } from '../../src/server/guards/exchange.ts'
+import { Answered, type Arrival, type Guard } from '../../src/server/guards/guards.ts'
 
 /** A request of which a test says what the guard reads. */
 export function arrival(

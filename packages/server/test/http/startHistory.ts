@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChangeFilter, type StoreReader, type StoreWriter, type SyncStatus } from '@chain-data/index'
 import { hashOf, openSqliteReader, openSqliteWriter } from '@chain-data/index/test'
+import { readPart } from '../../src/features/liveStreams/live/readPart.ts'
+import { createWatchAddresses } from '../../src/features/liveStreams/svc_watchAddresses.ts'
 import { createAddressFormat } from '../../src/platform/addressFormat.ts'
-import { readPart } from '../../src/server/live/readPart.ts'
 import {
   createGetTransactionsByAddress,
   type HistoryOptions
 } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
-import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { type ServiceChanges, type StartedService, startService } from './startService.ts'
 
 export interface StartedHistory {

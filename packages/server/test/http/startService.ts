@@ -1,9 +1,15 @@
 import { limits, type SyncStatus } from '@chain-data/protocol'
+import {
+  type OperatorPagesOptions,
+  openOperatorPages,
+  type StatusTimes
+} from '../../src/features/operatorPages/openOperatorPages.ts'
 import type { ServerFigures } from '../../src/platform/figures.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { ProjectInput } from '../../src/server/config/projectsSchema.ts'
 import { createService, type Service, type ServiceOptions } from '../../src/server/http/createService.ts'
 import { type Listener, type ListenOptions, listen } from '../../src/server/http/listen.ts'
+import { specMethods } from '../../src/server/methods/Method.ts'
 import type { Handlers } from '../../src/server/methods/MethodContext.ts'
 import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
 
@@ -47,9 +53,13 @@ export interface StartedService extends Service {
 }
 
 /** What a test changes of the service. */
-export type ServiceChanges = Omit<Partial<ServiceOptions>, 'handlers' | 'limits'> &
+export type ServiceChanges = Omit<Partial<ServiceOptions>, 'methods' | 'limits'> &
   Partial<ServerFigures> & {
     readonly handlers?: Partial<Handlers>
+    /** The pages for operators that are served; absent: all of them. */
+    readonly pages?: OperatorPagesOptions['served']
+    readonly statusTimes?: StatusTimes
+    readonly ownsProcess?: boolean
     /** Who may call, in place of `projects`; `keyRing` wins over it. */
     readonly projects?: readonly ProjectInput[]
     readonly limits?: Partial<ServiceOptions['limits']>
@@ -60,35 +70,38 @@ export function startService(changes: ServiceChanges = {}): StartedService {
   const logLines: string[] = []
   const { projects: mayCall = projects, chainStates = () => [], solanaStates = () => [], ...rest } = changes
   const keyRing = createKeyRing(mayCall)
+  const figures: ServerFigures = {
+    chainStates,
+    solanaStates,
+    nodeFigures: () => [],
+    cacheDamages: () => new Map(),
+    chainLabel: chainId => `Chain ${chainId}`,
+    nodeHosts: () => []
+  }
+  const { pages: served = { status: true, metrics: true }, statusTimes: times = {} } = changes
   const service = createService({
     chainIds: { '/evm-chain': [1, 31337], '/solana': [101, 103] },
-    figures: {
-      chainStates,
-      solanaStates,
-      nodeFigures: () => [],
-      eventFigures: () => [],
-      solanaHistories: () => [],
-      metadataFigures: () => undefined,
-      cacheDamages: () => new Map(),
-      chainLabel: chainId => `Chain ${chainId}`,
-      nodeHosts: () => []
-    },
+    figures,
+    openPages: [openOperatorPages({ figures, served, times, ownsProcess: changes.ownsProcess ?? false })],
     keyRing,
     methodPrefix: 'svc_',
     rateLimit: false,
     logger: createLogger({ level: 'debug', write: line => logLines.push(line) }),
     ...rest,
-    handlers: {
-      svc_getTransactionsByAddress: notCalled,
-      svc_getTokensAndNFTs: notCalled,
-      enhancedGetTokensAndNFTs: notCalled,
-      enhancedGetTransactionsByAddress: notCalled,
-      svc_getSyncStatus: notCalled,
-      svc_verifyHistory: notCalled,
-      svc_verifySolanaHistory: notCalled,
-      svc_watchAddresses: notCalled,
-      ...changes.handlers
-    },
+    methods: specMethods(
+      {
+        svc_getTransactionsByAddress: notCalled,
+        svc_getTokensAndNFTs: notCalled,
+        enhancedGetTokensAndNFTs: notCalled,
+        enhancedGetTransactionsByAddress: notCalled,
+        svc_getSyncStatus: notCalled,
+        svc_verifyHistory: notCalled,
+        svc_verifySolanaHistory: notCalled,
+        svc_watchAddresses: notCalled,
+        ...changes.handlers
+      },
+      changes.methodPrefix ?? 'svc_'
+    ),
     limits: {
       bodyBytes: limits.bodyBytes,
       jsonDepth: limits.jsonDepth,

@@ -2,9 +2,9 @@ import type { SyncStatus } from '@chain-data/index'
 import { errors } from '@chain-data/protocol'
 import { checkFailure } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
+import type { StatusReport } from '../../src/features/operatorPages/statusPage/StatusReport.ts'
 import { type SolanaState, toChainState } from '../../src/model/sync.ts'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
-import type { StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
 import {
   authorization,
   request,

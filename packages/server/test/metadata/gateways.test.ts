@@ -3,7 +3,7 @@ import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { expect, it, vi } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
-import { createGuardedFetch, type GuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
+import { createGuardedFetch, type GuardedFetch } from '../../src/features/metadata/guardedFetch.ts'
 import { after, json, type RogueHost, silent, status } from './startRogueHost.ts'
 import { useMetadataService } from './useMetadataService.ts'
 

@@ -1,4 +1,5 @@
-import type { MetadataService, TokenMetadata } from '../../src/server/metadata/metadataService.ts'
+import type { MetadataService } from '../../src/features/metadata/metadataService.ts'
+import type { TokenMetadata } from '../../src/model/documents.ts'
 
 /** A metadata service of which single documents can be read, without a bound on the time. */
 export interface TestMetadataService extends MetadataService {

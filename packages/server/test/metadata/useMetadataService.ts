@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest'
-import { createGuardedFetch, type GuardedFetchOptions } from '../../src/server/metadata/guardedFetch.ts'
+import { createGuardedFetch, type GuardedFetchOptions } from '../../src/features/metadata/guardedFetch.ts'
 import {
   createMetadataService,
   type MetadataServiceOptions
-} from '../../src/server/metadata/metadataService.ts'
+} from '../../src/features/metadata/metadataService.ts'
 import { type TestMetadataService, withRead } from './readOne.ts'
 import { type RogueHost, startRogueHost } from './startRogueHost.ts'
 

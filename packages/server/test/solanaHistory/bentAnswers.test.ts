@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { newestForMs } from '../../src/solana/history/walletAccounts.ts'
+import { newestForMs } from '../../src/features/solanaHistory/history/walletAccounts.ts'
 import { type RpcCall, type ScriptedNode, startScriptedNode } from '../solana/startScriptedNode.ts'
 import { type SolanaService, startSolanaService } from '../solana/startSolanaService.ts'
 import { askCertificate, askHistory, type History } from './askHistory.ts'

@@ -1,7 +1,7 @@
 import { eventually } from '@chain-data/index/test'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
-import { newestForMs } from '../../src/solana/history/walletAccounts.ts'
+import { newestForMs } from '../../src/features/solanaHistory/history/walletAccounts.ts'
 import type { RpcCall } from '../solana/startScriptedNode.ts'
 import { askCertificate, askHistory } from './askHistory.ts'
 import { createLedger, type Ledger } from './scripted/createLedger.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { newestForMs } from '../../src/solana/history/walletAccounts.ts'
+import { newestForMs } from '../../src/features/solanaHistory/history/walletAccounts.ts'
 import { askHistory } from './askHistory.ts'
 import { expectTruth } from './expectTruth.ts'
 import { readBlocks } from './readTruth.ts'

@@ -8,10 +8,10 @@ import {
 import { noMetadataCache } from '@chain-data/index'
 import type { SolanaTransaction, SolanaTransactionHistory } from '@chain-data/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createSolanaHistoryRpc } from '../../src/nodes/solana/historyRpc.ts'
+import { createSolanaHistory } from '../../src/features/solanaHistory/history/history.ts'
+import { createSolanaHistoryRpc } from '../../src/features/solanaHistory/history/historyRpc.ts'
 import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
-import { createSolanaHistory } from '../../src/solana/history/history.ts'
 import { type ScriptedNode, startScriptedNode } from '../solana/startScriptedNode.ts'
 import { type HistoryService, startHistoryService } from './startHistoryService.ts'
 

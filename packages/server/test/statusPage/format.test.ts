@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { bytes, clock, duration, type Html, number, short } from '../../src/server/http/statusPage/html.ts'
+import {
+  bytes,
+  clock,
+  duration,
+  type Html,
+  number,
+  short
+} from '../../src/features/operatorPages/statusPage/html.ts'
 
 const textOf = ({ markup }: Html) => markup.replace(/<[^>]*>/g, '')
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createStatusPages } from '../../src/server/http/statusPage/createStatusPages.ts'
-import type { StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
+import { createStatusPages } from '../../src/features/operatorPages/statusPage/createStatusPages.ts'
+import type { StatusReport } from '../../src/features/operatorPages/statusPage/StatusReport.ts'
 import { chainWith, reportOf, states } from './reports.ts'
 
 /** The page over one report, as text without markup, and as it is. */

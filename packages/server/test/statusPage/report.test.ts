@@ -1,12 +1,12 @@
 import type { SyncStatus } from '@chain-data/index'
 import { describe, expect, test } from 'vitest'
-import { toChainState } from '../../src/model/sync.ts'
-import type { IndexFigures, UpstreamFigures } from '../../src/platform/figures.ts'
 import {
   createStatusRecorder,
   type StatusSources
-} from '../../src/server/http/statusPage/createStatusRecorder.ts'
-import type { StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
+} from '../../src/features/operatorPages/statusPage/createStatusRecorder.ts'
+import type { StatusReport } from '../../src/features/operatorPages/statusPage/StatusReport.ts'
+import { toChainState } from '../../src/model/sync.ts'
+import type { IndexFigures, UpstreamFigures } from '../../src/platform/figures.ts'
 import { createCounts } from '../../src/server/metrics/counts.ts'
 import { authorization, request, startService } from '../http/startService.ts'
 

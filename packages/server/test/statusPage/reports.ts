@@ -1,4 +1,7 @@
-import type { EvmChainStatus, StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
+import type {
+  EvmChainStatus,
+  StatusReport
+} from '../../src/features/operatorPages/statusPage/StatusReport.ts'
 
 /** 2026-11-21 14:32:05 UTC. */
 const nowSeconds = 1_795_271_525

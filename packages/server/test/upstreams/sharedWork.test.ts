@@ -1,7 +1,7 @@
 import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
-import { createSolanaHistoryRpc } from '../../src/nodes/solana/historyRpc.ts'
+import { createSolanaHistoryRpc } from '../../src/features/solanaHistory/history/historyRpc.ts'
 import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { createSharedWork } from '../../src/platform/concurrency/deadline.ts'

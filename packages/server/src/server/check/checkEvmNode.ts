@@ -1,11 +1,17 @@
-import { chooseSource, findOffers, gapsFrom, isTooNarrow, learnSpans } from '../../evm/below/chooseSource.ts'
-import { otsMethod } from '../../evm/below/createOtsSearch.ts'
-import { SpanSize } from '../../evm/below/createSpanSearch.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { findOldestBlock } from '../../evm/blocks/findOldestBlock.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
 import { findStrategies } from '../../evm/state/findStrategies.ts'
 import { pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
+import {
+  chooseSource,
+  findOffers,
+  gapsFrom,
+  isTooNarrow,
+  learnSpans
+} from '../../features/olderHistory/below/chooseSource.ts'
+import { otsMethod } from '../../features/olderHistory/below/createOtsSearch.ts'
+import { SpanSize } from '../../features/olderHistory/below/createSpanSearch.ts'
 import type { DeepSource } from '../../model/deepHistory.ts'
 import { labelChain } from '../../model/labelChain.ts'
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'

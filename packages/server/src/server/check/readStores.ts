@@ -1,7 +1,7 @@
 import { openStoreReader, StoreError, type StoreLocation } from '@chain-data/index'
 import type { Config } from '../config/config.ts'
 import { storeOf } from '../config/parseStoreUrl.ts'
-import type { EvmChainHealth } from '../http/statusPage/health.ts'
+import type { EvmChainHealth } from '../http/health.ts'
 
 /** A chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */
 export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: number } & {

@@ -4,7 +4,9 @@ import type { AnswerCoverage } from '../../model/coverage.ts'
 import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { HttpAnswer, HttpRequest } from '../guards/exchange.ts'
+import { type Arrival, type Hooks, watchBody } from '../guards/guards.ts'
+import type { Counts } from '../metrics/counts.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { byteLengthOf, isStream } from '../rpc/answerBody.ts'
 import { answerCalls, type BodyAnswer, type TakenQuota } from '../rpc/answerCalls.ts'
@@ -12,13 +14,11 @@ import type { Dispatch } from '../rpc/createDispatch.ts'
 import { failureText } from '../rpc/envelope.ts'
 import type { RequestBody } from '../rpc/readBody.ts'
 import type { WireError } from '../rpc/toWireError.ts'
-import type { HttpAnswer, HttpRequest } from './exchange.ts'
-import { type Arrival, type Hooks, watchBody } from './guards.ts'
 import type { Target } from './requestForm.ts'
 
 /** Guard: counts answers by status and by the bytes that are sent of them, and logs each one at level debug. */
 export function countAnswers(
-  metrics: Pick<Metrics, 'countAnswer' | 'countSent' | 'beginStream' | 'endStream'>,
+  counts: Pick<Counts, 'countAnswer' | 'countSent' | 'beginStream' | 'endStream'>,
   logger: Logger
 ): Hooks {
   return {
@@ -31,17 +31,17 @@ export function countAnswers(
         status,
         durationMs: Math.round(performance.now() - cameMs)
       })
-      metrics.countAnswer(status)
+      counts.countAnswer(status)
       if (!isStream(body)) {
-        if (request.method !== 'HEAD') metrics.countSent(byteLengthOf(body))
+        if (request.method !== 'HEAD') counts.countSent(byteLengthOf(body))
         return answer
       }
       // Streams of events are counted where they are bounded.
-      if (!answer.isEvents) metrics.beginStream()
+      if (!answer.isEvents) counts.beginStream()
       const counted = watchBody(body, {
-        piece: piece => metrics.countSent(Buffer.byteLength(piece)),
+        piece: piece => counts.countSent(Buffer.byteLength(piece)),
         ended: () => {
-          if (!answer.isEvents) metrics.endStream()
+          if (!answer.isEvents) counts.endStream()
         }
       })
       return { ...answer, body: counted }
@@ -73,7 +73,7 @@ type ReadRequest = Arrival &
  */
 export function answerBody(
   dispatch: Dispatch,
-  metrics: Pick<Metrics, 'countRefusal'>,
+  counts: Pick<Counts, 'countRefusal'>,
   nextTurn: (caller: Caller, had: number) => Promise<undefined> | undefined
 ): (call: ReadRequest) => MaybePromise<HttpAnswer> {
   return ({ request, requestId, cameMs, endpoint, urlChainId, caller, body, quota }) => {
@@ -89,7 +89,7 @@ export function answerBody(
       acceptsEvents: () => acceptsEvents(request),
       lastEventId: () => request.header('last-event-id')
     }
-    return andThen(answerCalls(dispatch, body, origin, quota, metrics.countRefusal), toHttp)
+    return andThen(answerCalls(dispatch, body, origin, quota, counts.countRefusal), toHttp)
   }
 }
 

@@ -1,7 +1,7 @@
 import { type AddressRange, parseAddress, parseAddressRange } from '../../platform/addressRange.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Arrival, Guard } from './guards.ts'
+import type { Arrival, Guard } from '../guards/guards.ts'
 
 /**
  * Guard: finds out who is calling, also behind proxies: the right-most address of `X-Forwarded-For` that no trusted

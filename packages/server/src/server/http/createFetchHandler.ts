@@ -1,4 +1,3 @@
-import { isStream, type WholeBody, writable } from '../rpc/answerBody.ts'
 import {
   BodyReadByHostError,
   type BodyStream,
@@ -6,7 +5,8 @@ import {
   callerGone,
   type HttpHandler,
   type HttpRequest
-} from './exchange.ts'
+} from '../guards/exchange.ts'
+import { isStream, type WholeBody, writable } from '../rpc/answerBody.ts'
 
 /** Facts about a `Request` that only its host knows. */
 export interface FetchOrigin {

@@ -6,7 +6,7 @@ import {
   callerGone,
   type HttpHandler,
   type HttpRequest
-} from './exchange.ts'
+} from '../guards/exchange.ts'
 import { type CallerWatch, writeAnswer } from './writeAnswer.ts'
 
 /** The service as a listener of node:http, and of every framework that hands on its `req` and `res`. */

@@ -2,24 +2,26 @@ import type { EndpointPath } from '@chain-data/protocol'
 import type { ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { createMetrics } from '../metrics/metrics.ts'
+import { Answered, type Guard, guardList } from '../guards/guards.ts'
+import type { OpenPages, Pages, ServiceFigures } from '../guards/pages.ts'
+import { boundStreams } from '../limits/boundStreams.ts'
+import { type CallGuard, checkLogin } from '../limits/login.ts'
+import { createLoginThrottle, type LoginRule } from '../limits/loginThrottle.ts'
+import { createOverload } from '../limits/overload.ts'
+import { createQuota, type RateLimits, readCalls } from '../limits/quota.ts'
+import { shareRequests } from '../limits/share.ts'
+import { createCounts } from '../metrics/counts.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { toWireError } from '../rpc/toWireError.ts'
 import { answerBody, countAnswers, errorAnswer } from './answers.ts'
-import { boundStreams } from './boundStreams.ts'
 import { findClientAddress } from './clientAddress.ts'
 import { compressAnswers } from './compress.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
-import { type Guard, guardList } from './guards.ts'
-import { checkLogin } from './login.ts'
-import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
-import { createOperatorPages, type OperatorPages, type StatusTimes } from './operatorPages.ts'
-import { createOverload } from './overload.ts'
+import { createOperatorPages } from './operatorPages.ts'
 import { type IsPageHost, requirePageHost } from './pageHosts.ts'
-import { createQuota, type RateLimits, readCalls } from './quota.ts'
 import {
   allowPages,
   findEndpoint,
@@ -30,15 +32,12 @@ import {
   requirePost,
   servePages
 } from './requestForm.ts'
-import { shareRequests } from './share.ts'
 
 export interface ServiceOptions {
-  readonly handlers: DispatchOptions['handlers']
+  readonly methods: DispatchOptions['methods']
   /** The chains served on each endpoint, ascending. */
   readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
   readonly figures: ServerFigures
-  /** The metrics report on the process too. */
-  readonly ownsProcess?: boolean | undefined
   readonly keyRing: KeyRing
   /** Asked for projects that are not in the key ring; absent: their credentials are wrong. */
   readonly verifier?: ProjectVerifier | undefined
@@ -59,13 +58,16 @@ export interface ServiceOptions {
   }
   /** Maximum of snapshots of the store open at the same time; absent: 64, the maximum of SQLite. */
   readonly answersAtOnce?: number
-  /** Which pages for operators are served beside the health pages; absent: all of them. */
-  readonly pages?: { readonly status: boolean; readonly metrics: boolean }
+  /** The pages for operators beside the health pages; absent: none. */
+  readonly openPages?: readonly OpenPages[]
+  /** Adds the figures of features to a page for Prometheus. */
+  readonly addMetrics?: ServiceFigures['addMetrics']
+  /** Checks of calls whose credentials are right, beside those of the server; absent: none. */
+  readonly guards?: readonly CallGuard[]
   /** The hosts that pages for operators answer to on the server's own listeners; absent: any. */
   readonly isPageHost?: IsPageHost
   /** Absent: a stalled chain leaves the server ready. */
   readonly health?: { readonly notReadyAfterStalledSeconds: number | null }
-  readonly statusTimes?: StatusTimes
   readonly onDamage?: DispatchOptions['onDamage']
   readonly logger: Logger
   /** Path at which a host has put `fetch` and `nodeHandler`; absent: the root, or the host takes the path off. */
@@ -99,50 +101,45 @@ export function createService(options: ServiceOptions): Service {
   const { chainIds, figures, keyRing, verifier, methodPrefix, limits, logger } = options
   const { overload: shedding = false, answersAtOnce = 64, isPageHost = () => true } = options
   const throttle = options.login ? createLoginThrottle(options.login) : undefined
-  const metrics = createMetrics({
-    ...figures,
-    inFlight: () => overload.inFlight(),
-    openEventStreams: () => streams.open(),
-    ownsProcess: options.ownsProcess ?? false,
-    limitFigures: () => ({ ...overload.figures(), throttledLogins: throttle?.throttled() ?? 0 })
-  })
+  const counts = createCounts()
   const overload = createOverload({
     requestsInFlight: limits.requestsInFlight,
     delayMs: shedding === false ? false : shedding.eventLoopDelayMs,
-    onShed: () => metrics.countRefusal('OVERLOADED')
+    onShed: () => counts.countRefusal('OVERLOADED')
   })
+  const notReadyAfterStalledSeconds = options.health?.notReadyAfterStalledSeconds ?? null
   const operator = createOperatorPages({
-    served: options.pages ?? { status: true, metrics: true },
-    metrics,
-    sources: {
-      ...figures,
-      notReadyAfterStalledSeconds: options.health?.notReadyAfterStalledSeconds ?? null,
+    sources: { ...figures, isClosing: overload.isDraining, notReadyAfterStalledSeconds },
+    service: {
+      ...{ counts, notReadyAfterStalledSeconds, addMetrics: options.addMetrics ?? [] },
       inFlight: overload.inFlight,
+      openEventStreams: () => streams.open(),
+      limitFigures: () => ({ ...overload.figures(), throttledLogins: throttle?.throttled() ?? 0 }),
       isClosing: overload.isDraining
     },
-    times: options.statusTimes
+    openPages: options.openPages ?? []
   })
   const quota = createQuota(options.rateLimit)
   const dispatch = createDispatch({
-    handlers: options.handlers,
+    methods: options.methods,
     chainIds,
     methodPrefix,
     limits,
     logger,
-    metrics,
+    counts,
     onDamage: options.onDamage
   })
   const { streams: maxStreams, streamIdleMs: idleMs } = limits
-  const streams = boundStreams({ streams: maxStreams, idleMs, metrics, logger })
-  const count = countAnswers(metrics, logger)
+  const streams = boundStreams({ streams: maxStreams, idleMs, counts, logger })
+  const count = countAnswers(counts, logger)
   const answerFailure = (failure: unknown, requestId: string) => {
     const wireError = toWireError(failure, { requestId, logger })
-    metrics.countRefusal(wireError.reason)
+    counts.countRefusal(wireError.reason)
     return errorAnswer(wireError)
   }
   const share = shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce })
   /** The way of a request, first to last, beside these pages. */
-  const handlerWith = (pages: OperatorPages['pages'], hostGuard: Guard<Located> = () => undefined) =>
+  const handlerWith = (pages: Pages, hostGuard: Guard<Located> = () => undefined) =>
     guardList(answerFailure)
       .guard(count)
       .guard(overload.endConnections)
@@ -154,6 +151,7 @@ export function createService(options: ServiceOptions): Service {
       .guard(requirePost)
       .guard(findClientAddress(options.trustedProxies ?? [], logger))
       .guard(checkLogin({ keyRing, verifier, throttle }))
+      .guard(allOf(options.guards ?? []))
       .guard(overload.guard)
       .guard(compressAnswers(overload.isBusy))
       .guard(requireJson)
@@ -161,7 +159,7 @@ export function createService(options: ServiceOptions): Service {
       .guard(streams.guard)
       .guard(readText(limits.bodyBytes))
       .guard(readCalls(quota, limits))
-      .answer(answerBody(dispatch, metrics, overload.nextTurn))
+      .answer(answerBody(dispatch, counts, overload.nextTurn))
   const handle = handlerWith(operator.pages)
   const isForOperators = (path: string) => operator.pages.has(path) && !operator.health.has(path)
   const handlePages = guardList(answerFailure)
@@ -191,9 +189,22 @@ export function createService(options: ServiceOptions): Service {
     ),
     callsHandler: createNodeHandler(handlerWith(operator.health), limits.streamIdleMs),
     pagesHandler: createNodeHandler(handlePages, limits.streamIdleMs),
-    countRefusal: metrics.countRefusal,
+    countRefusal: counts.countRefusal,
     async close() {
       overload.stop()
     }
   }
+}
+
+/** Makes one guard of several: the first that answers or refuses a call decides. */
+function allOf(guards: readonly CallGuard[]): CallGuard {
+  return guards.length === 0
+    ? () => undefined
+    : async call => {
+        for (const guard of guards) {
+          const found = await guard(call)
+          if (found instanceof Answered) return found
+        }
+        return undefined
+      }
 }

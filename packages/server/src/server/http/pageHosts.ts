@@ -1,6 +1,6 @@
 import { parseAddress } from '../../platform/addressRange.ts'
+import { Answered, type Guard } from '../guards/guards.ts'
 import { isLoopback } from '../projects/requireStrongKeys.ts'
-import { Answered, type Guard } from './guards.ts'
 import type { Located } from './requestForm.ts'
 
 /** Returns whether pages for operators answer to the host name or address of a request. */

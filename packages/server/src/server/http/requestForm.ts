@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { type EndpointPath, endpoints, transport } from '@chain-data/protocol'
 import { ConfigError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { bodyTooLarge, type HttpAnswer } from '../guards/exchange.ts'
+import { Answered, type Arrival, type Guard } from '../guards/guards.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
-import { bodyTooLarge, type HttpAnswer } from './exchange.ts'
-import { Answered, type Arrival, type Guard } from './guards.ts'
 
 /** A path at which there is nothing. */
 const nowhere = ''

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { BodyStream, HttpAnswer } from '../guards/exchange.ts'
 import { byteLengthOf, isStream, writable } from '../rpc/answerBody.ts'
-import type { BodyStream, HttpAnswer } from './exchange.ts'
 
 /** Time to read the answer to a request that is still being sent, before its connection is cut. */
 const unreadBodyMs = 2_000

@@ -60,7 +60,9 @@ export function createThreads(
   }
 
   function start(): Thread {
-    const worker = new Worker(findThreadEntry(`indexer/${kind}Thread`, entry), { name: kind })
+    const worker = new Worker(findThreadEntry(`indexer/${kind}Thread`, import.meta.url, entry), {
+      name: kind
+    })
     worker.on('error', error => {
       leave(thread)
       logger.error(`a thread that ${tasks[kind]} crashed`, { component: 'indexer', error })

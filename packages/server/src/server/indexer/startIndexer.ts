@@ -128,7 +128,7 @@ const stopDeadlineMs = 8_000
 export function startIndexer(options: StartIndexerOptions): Indexer {
   const { store, logger, onStatus, onGenesis, threadEntry, ...rest } = options
   const { writers = createThreads('writer', { logger, most: maxWriters }), decoders, ...config } = rest
-  const entry = findThreadEntry('indexer/indexerThread', threadEntry)
+  const entry = findThreadEntry('indexer/indexerThread', import.meta.url, threadEntry)
   let status = startingStatus(config.chainId, config.startBlock)
   let figures: NodeFigures | undefined
   let stopped: Promise<void> | undefined

@@ -38,11 +38,9 @@ describe('the params of enhancedGetTokensAndNFTs', () => {
           }
         ]
       ]),
-      metadata: {
-        async readAll(requests) {
-          documents.push(requests)
-          return []
-        }
+      async readDocuments(requests) {
+        documents.push(requests)
+        return []
       },
       metadataWaitMs: 3_000
     })
@@ -55,7 +53,7 @@ describe('the params of enhancedGetTokensAndNFTs', () => {
 describe('an address that only looks like one', () => {
   const method = createEnhancedGetTokensAndNFTs({
     chains: new Map([[103, { holdings: { readHoldings: nobodyAsks } }]]),
-    metadata: { readAll: nobodyAsks },
+    readDocuments: nobodyAsks,
     metadataWaitMs: 3_000
   })
 

@@ -1,14 +1,14 @@
 import type { EnhancedTokensAndNFTsParams } from '@chain-data/protocol'
+import type { ReadDocuments } from '../../model/documents.ts'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { SolanaAccountHoldings, SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
 import { type FetchedUris, listMetadataUris, shapeHoldings } from '../../solana/holdings/shapeHoldings.ts'
-import type { MetadataService } from '../metadata/metadataService.ts'
 import { chainOf, type Handlers, metadataBudget } from './MethodContext.ts'
 
 export interface SolanaHoldingsOptions {
   readonly chains: ReadonlyMap<number, { readonly holdings: SolanaHoldingsReader }>
-  readonly metadata: Pick<MetadataService, 'readAll'>
+  readonly readDocuments: ReadDocuments
   /** Longest time that one call waits for metadata. */
   readonly metadataWaitMs: number
 }
@@ -17,7 +17,7 @@ export interface SolanaHoldingsOptions {
 export function createEnhancedGetTokensAndNFTs(
   options: SolanaHoldingsOptions
 ): Handlers['enhancedGetTokensAndNFTs'] {
-  const { chains, metadata, metadataWaitMs } = options
+  const { chains, readDocuments, metadataWaitMs } = options
 
   return async (params, context) => {
     const { signal, deadlineMs } = context
@@ -40,7 +40,7 @@ export function createEnhancedGetTokensAndNFTs(
     const uris = listMetadataUris(holdings)
     const requests = uris.map(uri => ({ uri }))
     const budgetMs = metadataBudget(metadataWaitMs, deadlineMs)
-    const documents = await metadata.readAll(requests, { budgetMs, signal })
+    const documents = await readDocuments(requests, { budgetMs, signal })
     return new Map(uris.map((uri, index) => [uri, documents[index]]))
   }
 }

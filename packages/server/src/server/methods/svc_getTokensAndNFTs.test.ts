@@ -13,8 +13,8 @@ import {
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EvmHoldings, HoldingsRequest } from '../../evm/holdings/holdings.ts'
 import { BlockLostError } from '../../evm/state/pinBlock.ts'
+import type { ReadDocuments } from '../../model/documents.ts'
 import { createAddressFormat } from '../../platform/addressFormat.ts'
-import type { MetadataService } from '../metadata/metadataService.ts'
 import { createGetTokensAndNFTs } from './svc_getTokensAndNFTs.ts'
 
 const alice = people[3]!
@@ -74,11 +74,9 @@ async function start(
     }
   }
   const wanted: unknown[] = []
-  const metadata: Pick<MetadataService, 'readAll'> = {
-    async readAll(requests) {
-      wanted.push(...requests)
-      return requests.map(({ uri }) => ({ data: { uri }, image: `image of ${uri}` }))
-    }
+  const readDocuments: ReadDocuments = async requests => {
+    wanted.push(...requests)
+    return requests.map(({ uri }) => ({ data: { uri }, image: `image of ${uri}` }))
   }
   const chain = {
     chainId: 1,
@@ -99,7 +97,7 @@ async function start(
   }
   const method = createGetTokensAndNFTs({
     chains: new Map([[1, chain]]),
-    metadata,
+    readDocuments,
     metadataWaitMs: 3_000,
     serveWhileSyncing,
     formatAddress: createAddressFormat()

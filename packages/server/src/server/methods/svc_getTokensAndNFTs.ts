@@ -4,13 +4,13 @@ import type { EvmHoldings, EvmHoldingsAtBlock, HoldingsRequest } from '../../evm
 import { type ListedLabel, shapeHoldings } from '../../evm/holdings/shapeHoldings.ts'
 import type { SpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { BlockLostError } from '../../evm/state/pinBlock.ts'
+import type { ReadDocuments, TokenMetadata } from '../../model/documents.ts'
+import type { FoundPrices, Prices } from '../../model/prices.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
-import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
-import type { FoundPrices, Prices } from '../metadata/prices.ts'
 import { chainOf, type Handlers, type MethodContext, metadataBudget } from './MethodContext.ts'
-import { type BelowIndex, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
+import type { BelowIndex, OlderHistory } from './OlderHistory.ts'
 import {
   coverageOf,
   openSettled,
@@ -20,18 +20,21 @@ import {
 } from './requireCurrent.ts'
 
 /** The sources of the holdings on one chain. */
-interface EvmHoldingsChain extends DeepChain {
+interface EvmHoldingsChain {
+  readonly chainId: number
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   readonly holdings: EvmHoldings
   status(): SyncStatus
   /** Returns the label that token lists give an ERC-20 contract; absent when none knows it. */
   listed(address: string): ListedLabel | undefined
   readonly judge: SpamJudge
+  /** Absent: history older than the index is not answered. */
+  readonly older?: OlderHistory | undefined
 }
 
 export interface EvmHoldingsMethodOptions {
   readonly chains: ReadonlyMap<number, EvmHoldingsChain>
-  readonly metadata: Pick<MetadataService, 'readAll'>
+  readonly readDocuments: ReadDocuments
   /** Absent where the host names no prices. */
   readonly prices?: Prices | undefined
   /** Longest time that one call waits for metadata, and for prices. */
@@ -43,7 +46,7 @@ export interface EvmHoldingsMethodOptions {
 
 /** Answers ERC-20 tokens, NFTs and native balance: the index names candidates, the node's state at one block decides. */
 export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
-  const { chains, metadata, prices, metadataWaitMs, serveWhileSyncing } = options
+  const { chains, readDocuments, prices, metadataWaitMs, serveWhileSyncing } = options
 
   return async ([anyCaseAddress, tokenAddresses = []], context) => {
     const chain = chainOf(chains, context)
@@ -108,12 +111,12 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     owner: Address,
     context: MethodContext
   ): Promise<OlderCandidates | undefined> {
-    if (chain.deep === undefined) return undefined
+    if (chain.older === undefined) return undefined
     const { snapshot, status } = await openSettled(chain, context)
     let below: BelowIndex | undefined
     try {
       await requireSynced(snapshot, status, serveWhileSyncing)
-      below = await openBelowIndex(chain, snapshot, owner, status, context)
+      below = await chain.older.open(snapshot, owner, status, context)
     } finally {
       await snapshot.close()
     }
@@ -162,7 +165,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
       ...(standard === 'erc1155' ? { tokenId } : {})
     }))
     const budgetMs = metadataBudget(metadataWaitMs, deadlineMs)
-    const found = await metadata.readAll(requests, { budgetMs, signal })
+    const found = await readDocuments(requests, { budgetMs, signal })
     const metadataOf = new Map(withUri.map((nft, index) => [nft, found[index]]))
     return nfts.map(nft => metadataOf.get(nft))
   }

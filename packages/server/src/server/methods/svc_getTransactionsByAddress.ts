@@ -11,12 +11,12 @@ import type {
 } from '@chain-data/index'
 import type { TransactionPosition } from '@chain-data/index/record'
 import type { HistoryPage } from '@chain-data/protocol'
+import { formatCursor } from '../../features/liveStreams/live/cursor.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { formatCursor } from '../live/cursor.ts'
 import { coverageBelow } from './coverageBelow.ts'
 import { type ConfirmedPage, createPageTexts, type HistoryView } from './createPageTexts.ts'
 import { attachedTo, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
@@ -28,19 +28,15 @@ import {
   ResultStream,
   ResultText
 } from './MethodContext.ts'
-import {
-  type BelowIndex,
-  type DeepChain,
-  joinBelow,
-  type MissingBelow,
-  openBelowIndex,
-  whoAnswersBelow
-} from './openBelowIndex.ts'
+import { type BelowIndex, joinBelow, type MissingBelow, type OlderHistory } from './OlderHistory.ts'
 import { coverageIn, coverageOf, isCurrent, openSettled, openUsable, requireReady } from './requireCurrent.ts'
 
 /** The sources of one chain's transaction history. */
-interface HistoryChain extends DeepChain {
+interface HistoryChain {
+  readonly chainId: number
   readonly reader: Pick<StoreReader, 'openSnapshot' | 'unchangedState'>
+  /** Absent: history older than the index is not answered. */
+  readonly older?: OlderHistory | undefined
   status(): SyncStatus
 }
 
@@ -104,7 +100,7 @@ export function createGetTransactionsByAddress(
     const state = chain.reader.unchangedState(context.cameMs)
     if (state?.version !== kept.version) return undefined
     // What is older than the index comes from nodes.
-    if (chain.deep !== undefined && state.range?.from !== 0) return undefined
+    if (chain.older !== undefined && state.range?.from !== 0) return undefined
     const rules = { isFirstPage: page.before === undefined, serveWhileSyncing, nowMs: clock.now() }
     if (!isCurrent(state, status, rules)) return undefined
     let report = reports.get(state)
@@ -125,7 +121,7 @@ export function createGetTransactionsByAddress(
     page: HistoryPage,
     context: MethodContext
   ): Promise<ResultStream | ResultText | MissingBelow> {
-    const { chainId, deep } = chain
+    const { chainId, older } = chain
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
       ? await openSettled(chain, context)
@@ -134,9 +130,9 @@ export function createGetTransactionsByAddress(
     try {
       context.signal.throwIfAborted()
       await requireReady(snapshot, status, { isFirstPage, serveWhileSyncing, nowMs: clock.now() })
-      const source = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
-      const isAnswered = source !== 'none' || chain.isStrict === true
-      const below = isAnswered ? await openBelowIndex(chain, snapshot, address, status, context) : undefined
+      const source = older ? await older.whoAnswers(snapshot, context.signal) : 'none'
+      const isAnswered = source !== 'none' || older?.isStrict === true
+      const below = isAnswered ? await older?.open(snapshot, address, status, context) : undefined
       const { from: indexedFrom = 0 } = (await snapshot.indexedRange()) ?? {}
       const asked = {
         ...{ ...namePage(chainId, address, page), isDeep: below !== undefined, indexedFrom },

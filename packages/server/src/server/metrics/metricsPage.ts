@@ -105,6 +105,11 @@ export function rowsBy(
   return [...counts].map(([value, count]) => [{ ...others, [label]: value }, count])
 }
 
+/** Labels a sample with its chain. */
+export function chainLabel({ chainId }: { readonly chainId: number }) {
+  return { chain_id: chainId }
+}
+
 /** The line of a sample; none for a sample without a value. */
 function toLines(name: string, [labels, value]: Row<number | boolean>): readonly string[] {
   if (value === undefined) return []

@@ -7,14 +7,14 @@ import { createDamageReport } from './createDamageReport.ts'
 it('counts each call that meets damage, and logs each damage once with its chain and block', () => {
   const logged: unknown[] = []
   const logger = { ...silentLogger, error: (_: string, fields?: object) => logged.push(fields) }
-  const metrics = createCounts()
-  const report = createDamageReport({ logger, metrics })
+  const counts = createCounts()
+  const report = createDamageReport({ logger, counts })
   const damage = new IndexDamagedError({ part: 'record', block: 7 }, 'its checksum differs')
   report(damage, 1)
   report(damage, 1)
   report(damage, 5)
   report(new Error('other'), 1)
-  expect(metrics.damages).toEqual(
+  expect(counts.damages).toEqual(
     new Map([
       [1, new Map([['record', 2]])],
       [5, new Map([['record', 1]])]

@@ -2,7 +2,7 @@ import { type Damage, IndexDamagedError } from '@chain-data/index'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { Counts } from '../metrics/counts.ts'
 
 /** Maximum of damages that are remembered as logged. */
 const rememberedDamages = 10_000
@@ -13,11 +13,11 @@ const passOnEveryMs = 2_000
 /** Makes the function that counts each call that met a damaged part of an index, and logs each part once. */
 export function createDamageReport({
   logger,
-  metrics,
+  counts,
   onDamage
 }: {
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'countDamage'>
+  readonly counts: Pick<Counts, 'countDamage'>
   /** Called for damage that has not been passed on a moment ago. */
   onDamage?(chainId: number, damage: Damage): void
 }): (failure: unknown, chainId: number | undefined) => void {
@@ -26,7 +26,7 @@ export function createDamageReport({
   return (failure, chainId) => {
     if (!(failure instanceof IndexDamagedError) || chainId === undefined) return
     const { part, block, run, section, chunk } = failure.damage
-    metrics.countDamage({ chainId, part })
+    counts.countDamage({ chainId, part })
     const name = `${chainId} ${part} ${block} ${run} ${section} ${chunk}`
     const passedOnMs = logged.get(name)
     if (performance.now() - (passedOnMs ?? Number.NEGATIVE_INFINITY) < passOnEveryMs) return

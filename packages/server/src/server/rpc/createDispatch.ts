@@ -1,15 +1,6 @@
 import type { Damage } from '@chain-data/index'
-import {
-  type EndpointPath,
-  type ErrorReason,
-  type MethodHandlers,
-  type MethodName,
-  methodFacts,
-  methodOfWireName,
-  limits as specLimits
-} from '@chain-data/protocol'
-import { documentWithPrefix } from '@chain-data/protocol/document'
-import { checkParams, checkRequest } from '@chain-data/protocol/validators'
+import type { EndpointPath, ErrorReason } from '@chain-data/protocol'
+import { checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { withinDeadline } from '../../platform/concurrency/deadline.ts'
 import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
@@ -17,17 +8,14 @@ import { exactJson } from '../../platform/exactJson.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import {
-  type Handlers,
-  type MethodContext,
-  ResultEvents,
-  ResultStream,
-  ResultText
-} from '../methods/MethodContext.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { Method } from '../methods/Method.ts'
+import { ResultEvents, ResultStream, ResultText } from '../methods/MethodContext.ts'
+import { mistake, shorten } from '../methods/mistake.ts'
+import type { Counts } from '../metrics/counts.ts'
 import { type AnswerBody, byteLengthOf, isStream, type WholeBody } from './answerBody.ts'
 import { CallContext } from './CallContext.ts'
 import { createDamageReport } from './createDamageReport.ts'
+import { discoverMethod } from './discoverMethod.ts'
 import {
   type AnswerHead,
   answerHead,
@@ -58,7 +46,7 @@ export interface Answer {
 export type Dispatch = (request: RawRequest, origin: CallOrigin) => MaybePromise<Answer>
 
 export interface DispatchOptions {
-  readonly handlers: Handlers
+  readonly methods: readonly Method[]
   /** The chains served on each endpoint, ascending. */
   readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
   readonly methodPrefix: string
@@ -68,31 +56,26 @@ export interface DispatchOptions {
     readonly responseBytes: number | null
   }
   readonly logger: Logger
-  readonly metrics: Metrics
+  readonly counts: Pick<Counts, 'countCall' | 'countDamage'>
   /** Called with damage that a call met in a chain's index. */
   readonly onDamage?: ((chainId: number, damage: Damage) => void) | undefined
 }
 
 /** Makes the function that answers one request: envelope, method, chain, params, then the method itself. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { chainIds, methodPrefix, limits, logger, metrics } = options
-  const { onDamage } = options
-  const reportDamage = createDamageReport({ logger, metrics, ...present({ onDamage }) })
-  const document = documentWithPrefix(methodPrefix)
-  const handlers: Handlers & Pick<MethodHandlers<MethodContext>, 'rpc.discover'> = {
-    ...options.handlers,
-    'rpc.discover': async () => document
-  }
+  const { chainIds, methodPrefix, limits, logger, counts, onDamage } = options
+  const reportDamage = createDamageReport({ logger, counts, ...present({ onDamage }) })
+  const methods = byEndpoint([...options.methods, discoverMethod(options.methods, methodPrefix)])
 
   return (request, origin) => {
     const startedMs = performance.now()
     const chainId = chainOf(request, origin)
     const head = answerHead(request, origin)
-    let method: MethodName | undefined
+    let method: Method | undefined
     const count = (answer: Answer): Answer => {
       const durationMs = performance.now() - startedMs
-      const name = method ?? 'unknown'
-      metrics.countCall({ method: name, durationMs, outcome: answer.reason ?? 'ok' })
+      const name = method?.name ?? 'unknown'
+      counts.countCall({ method: name, durationMs, outcome: answer.reason ?? 'ok' })
       logger.debug('call answered', {
         method: name,
         durationMs: Math.round(durationMs),
@@ -105,34 +88,36 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     const fail = (failure: unknown): Answer => {
       const { requestId } = origin
-      const { reason, error } = toWireError(failure, { requestId, logger, ...present({ method }) })
+      const { reason, error } = toWireError(failure, {
+        requestId,
+        logger,
+        ...present({ method: method?.name })
+      })
       return count({ body: failureText(head, error), reason })
     }
     try {
       checkEnvelope(request)
       method = findMethod(request, origin)
       checkChain(method, chainId, origin)
-      const params: unknown = Reflect.get(request.value as object, 'params')
-      const wrong = checkParams(method, params)
-      if (wrong) throw mistake('INVALID_PARAMS', wrong.path, wrong.message)
-      if (methodFacts[method].streams) requireStream(request, origin)
+      const params = method.readParams(Reflect.get(request.value as object, 'params'))
+      if (method.streams) requireStream(request, origin)
       return andThen(run(method, params, head, chainId, origin), count, fail)
     } catch (failure) {
       return fail(failure)
     }
   }
 
-  function findMethod({ value }: RawRequest, { endpoint }: CallOrigin): MethodName {
+  function findMethod({ value }: RawRequest, { endpoint }: CallOrigin): Method {
     const name = String(Reflect.get(value as object, 'method'))
-    const method = methodOfWireName(name, methodPrefix, endpoint)
+    const method = methods[endpoint].get(name)
     if (method === undefined) {
       throw new Refusal('METHOD_NOT_FOUND', `${endpoint} has no method ${JSON.stringify(shorten(name))}.`, {})
     }
     return method
   }
 
-  function checkChain(method: MethodName, chainId: number | undefined, { endpoint }: CallOrigin): void {
-    if (!methodFacts[method].needsChain) return
+  function checkChain({ needsChain }: Method, chainId: number | undefined, { endpoint }: CallOrigin): void {
+    if (!needsChain) return
     if (chainId === undefined) throw mistake('INVALID_PARAMS', '/chainId', 'is missing')
     if (Number.isNaN(chainId))
       throw mistake('INVALID_PARAMS', '/chainId', 'must be an integer from 0 to 2^53-1')
@@ -145,7 +130,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   function run(
-    method: MethodName,
+    method: Method,
     params: unknown,
     head: AnswerHead,
     chainId: number | undefined,
@@ -159,17 +144,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       throw failure
     }
     const work = (getSignal: () => AbortSignal): MaybePromise<AnswerBody> => {
-      // The params were checked against this very method's schema, which the type system cannot follow.
-      const handler = handlers[method] as (params: unknown, context: MethodContext) => unknown
       context = new CallContext({
         origin,
         chainId: Number.isNaN(chainId) ? undefined : chainId,
         deadlineMs: Date.now() + requestDeadlineMs,
-        lastEventId: methodFacts[method].streams ? origin.lastEventId() || undefined : undefined,
+        lastEventId: method.streams ? origin.lastEventId() || undefined : undefined,
         getSignal,
         onDamage: damage => reportDamage(damage, chainId)
       })
-      const result = handler(params, context)
+      const result = method.answer(params, context)
       return result instanceof Promise ? result.catch(reported).then(bodyOf) : bodyOf(result)
 
       function bodyOf(result: unknown): MaybePromise<AnswerBody> {
@@ -220,6 +203,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 }
 
+/** @throws {Error} a bug: two methods of one endpoint have the same name. */
+function byEndpoint(methods: readonly Method[]): Readonly<Record<EndpointPath, ReadonlyMap<string, Method>>> {
+  const found = { '/evm-chain': new Map<string, Method>(), '/solana': new Map<string, Method>() }
+  for (const method of methods) {
+    for (const endpoint of method.endpoints) {
+      if (found[endpoint].has(method.wireName))
+        throw new Error(`${endpoint} has two methods ${method.wireName}`)
+      found[endpoint].set(method.wireName, method)
+    }
+  }
+  return found
+}
+
 function checkEnvelope({ value, idText, repeated }: RawRequest): void {
   const found = checkRequest(value)
   if (found?.path === '') throw mistake('INVALID_REQUEST', '', 'must be an object')
@@ -245,15 +241,4 @@ function requireStream({ value }: RawRequest, { isBatch, acceptsEvents }: CallOr
   if (acceptsEvents()) return
   const message = `${method} answers with a stream of events: send the header accept: text/event-stream.`
   throw new Refusal('INVALID_REQUEST', message, {})
-}
-
-/** Refuses a request, or its params, for what is wrong at `path`. */
-function mistake(reason: 'INVALID_REQUEST' | 'INVALID_PARAMS', path: string, message: string): Refusal {
-  const subject = path === '' ? 'The request' : shorten(path)
-  return new Refusal(reason, `${subject} ${message}.`, { path: shorten(path) })
-}
-
-/** Cuts a text of the caller's: a path may hold a member name of any length. */
-function shorten(text: string): string {
-  return text.slice(0, specLimits.inputEchoCharacters)
 }

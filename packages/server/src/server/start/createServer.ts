@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from '@chain-data/index'
+import { allFeatures } from '../../features/all.ts'
 import type { ChainState } from '../../model/sync.ts'
 import { createPasswordHider, hidingLogger } from '../../platform/createSecretHider.ts'
 import { ConfigError } from '../../platform/errors.ts'
@@ -12,6 +13,7 @@ import {
   parseConfig,
   parseProjects
 } from '../config/config.ts'
+import type { Feature } from '../feature/Feature.ts'
 import type { FetchHandler } from '../http/createFetchHandler.ts'
 import type { NodeHandler } from '../http/createNodeHandler.ts'
 import { createService } from '../http/createService.ts'
@@ -109,6 +111,11 @@ export interface ServerOptions {
    * ```
    */
   readonly verifyProject?: VerifyProject
+  /**
+   * What the server does beside the three methods of the service document, and the status of a chain. Default: `allFeatures`;
+   * `[]` leaves a server with those four methods and `/health`.
+   */
+  readonly features?: readonly Feature[]
   /** Bounds on asking `verifyProject`: time, number at once, and how long a right answer is good. */
   readonly verifyLimits?: VerifyLimits
 }
@@ -130,7 +137,7 @@ const cutMs = 1_000
  * @throws {StoreError} the store cannot be used.
  */
 export async function createServer(input: ConfigInput, options: ServerOptions = {}): Promise<Server> {
-  const { basePath = '', verifyProject, verifyLimits = {} } = options
+  const { basePath = '', verifyProject, verifyLimits = {}, features = allFeatures } = options
   const config = parseConfig(input, { mayLackProjects: verifyProject !== undefined })
   requireBasePath(basePath)
   const ownStores = config.chains.evm.flatMap(({ store }) => store ?? [])
@@ -144,21 +151,22 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     logger,
     onReload: () => verifier?.forget()
   })
-  const stores = await openStores(config, logger).catch((error: unknown) => {
+  const stores = await openStores(config).catch((error: unknown) => {
     projects.close()
     throw error
   })
-  const parts = await startParts(config, stores, logger, hide ?? (text => text)).catch(
-    async (error: unknown) => {
-      projects.close()
-      await stores.close()
-      throw error
-    }
-  )
+  const parts = await startParts({
+    ...{ config, features, stores, logger, hide: hide ?? (text => text) },
+    ownsProcess: options.ownsProcess ?? false
+  }).catch(async (error: unknown) => {
+    projects.close()
+    await stores.close()
+    throw error
+  })
   for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const { operator, drainMs } = config.listen
   const service = createService({
-    handlers: parts.handlers,
+    methods: parts.methods,
     chainIds: {
       '/evm-chain': ascending(config.chains.evm.map(({ chainId }) => chainId)),
       '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
@@ -174,10 +182,11 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
     answersAtOnce: stores.answersAtOnce,
-    pages: config.pages,
+    openPages: parts.features.flatMap(({ openPages = [] }) => openPages),
+    addMetrics: parts.features.flatMap(({ addMetrics = [] }) => addMetrics),
+    guards: parts.features.flatMap(({ guards = [] }) => guards),
     isPageHost: createPageHosts(operator === 'main' ? config.listen.host : operator.host, config.pages.hosts),
     health: config.health,
-    ownsProcess: options.ownsProcess,
     basePath,
     logger
   })

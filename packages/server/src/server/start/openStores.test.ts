@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { createLogger } from '../../platform/logger.ts'
 import { parseConfig } from '../config/config.ts'
 import { openStores } from './openStores.ts'
 
@@ -13,7 +12,7 @@ it.each([
     projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
     chains: { evm: [{ chainId: 1, rpcUrls: ['http://127.0.0.1:1'] }] }
   })
-  const stores = await openStores(config, createLogger({ level: 'silent' }))
+  const stores = await openStores(config)
   expect(stores.answersAtOnce).toBe(answersAtOnce)
   await stores.close()
 })

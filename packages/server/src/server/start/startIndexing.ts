@@ -3,14 +3,14 @@ import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { chooseRoots } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
+import type { Stores } from '../feature/stores.ts'
 import { createThreads, maxWriters } from '../indexer/createThreads.ts'
 import { type Indexer, startIndexer } from '../indexer/startIndexer.ts'
 import { looksAtOnce, watchWriters } from '../indexer/watchWriters.ts'
-import type { Stores } from './openStores.ts'
 
 /** A configured EVM chain, with the reader and the nodes of its queries. */
-export interface OpenChain {
-  readonly chain: Config['chains']['evm'][number]
+interface IndexedChain {
+  readonly settings: Config['chains']['evm'][number]
   readonly reader: StoreReader
   readonly rpc: EvmUpstreams
 }
@@ -24,7 +24,7 @@ export interface Indexing {
 
 /** Starts a thread for each chain, and some in which they write; none where this process is not to index. */
 export async function startIndexing(
-  openChains: readonly OpenChain[],
+  chains: readonly IndexedChain[],
   {
     indexing,
     history,
@@ -33,16 +33,16 @@ export async function startIndexing(
   stores: Stores,
   logger: Logger
 ): Promise<Indexing> {
-  if (indexing === false) return watchOthers(openChains, stores, logger)
+  if (indexing === false) return watchOthers(chains, stores, logger)
   const writers = createThreads('writer', { logger, most: maxWriters })
   const { threads } = indexing
   const { changeLogBlocks } = history
   const decoders = threads === 0 ? undefined : createThreads('decoder', { logger, most: threads })
-  const indexers = openChains.map(({ chain, rpc }) => {
-    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = chain
+  const indexers = chains.map(({ settings, rpc }) => {
+    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = settings
     return startIndexer({
       ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev },
-      ...{ store: stores.locationOf(chainId), writers, decoders, logger, roots: chooseRoots(chain) },
+      ...{ store: stores.locationOf(chainId), writers, decoders, logger, roots: chooseRoots(settings) },
       ...{ checkSeconds, changeLogBlocks },
       // State is read from nodes of the same chain as the index, or not at all.
       onGenesis: rpc.expectGenesis
@@ -57,7 +57,7 @@ export async function startIndexing(
 }
 
 async function watchOthers(
-  openChains: readonly OpenChain[],
+  chains: readonly IndexedChain[],
   stores: Stores,
   logger: Logger
 ): Promise<Indexing> {
@@ -70,7 +70,7 @@ async function watchOthers(
     { connections: looksAtOnce }
   )
   const watched = await Promise.all(
-    openChains.map(async ({ chain: { chainId, startBlock }, rpc }) => ({
+    chains.map(async ({ settings: { chainId, startBlock }, rpc }) => ({
       ...{ chainId, startBlock, onGenesis: rpc.expectGenesis },
       reader: await readers.open(chainId)
     }))

@@ -3,7 +3,7 @@ import { chainPresets } from '../../../model/chainPresets.ts'
 import { foldLookalikes, hasClaimWords, hasUrl, hidesCharacters } from './nameSigns.ts'
 
 /** A token of a list that the operator trusts. */
-interface KnownToken extends CoinName {
+export interface KnownToken extends CoinName {
   /** Lower case. */
   readonly address: string
 }
