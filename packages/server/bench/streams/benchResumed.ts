@@ -12,7 +12,7 @@ import {
   openSqliteWriter
 } from '@chain-data/index/test'
 import { mapConcurrently } from '../../src/platform/concurrency/permits.ts'
-import { formatCursor } from '../../src/features/liveStreams/live/cursor.ts'
+import { formatCursor } from '../../src/server/methods/cursor.ts'
 import { chainId } from '../http/dataset.ts'
 import type { Listening, Usage } from '../http/messages.ts'
 import { type Child, startChild } from '../http/startChild.ts'

@@ -15,3 +15,6 @@ export const allFeatures: readonly Feature[] = [
   solanaHistory,
   operatorPages
 ]
+
+/** What they need of the nodes of EVM chains. */
+export const allNodeChecks = allFeatures.flatMap(({ nodeChecks }) => nodeChecks ?? [])

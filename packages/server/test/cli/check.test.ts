@@ -8,6 +8,7 @@ import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain
 import { chainFiles, openStoreReader, openStoreWriter, walkIndex } from '@chain-data/index'
 import { buildChain, commitChain, eventually, hashOf, people } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { allNodeChecks } from '../../src/features/all.ts'
 import { checkDeep } from '../../src/server/check/checkDeep.ts'
 import {
   checkListen,
@@ -77,7 +78,7 @@ function configure(changes: Partial<ConfigInput> = {}): ConfigInput {
 
 /** Runs the checks of the places whose names begin so. */
 function checkPlaces(prefix: string, changes: Partial<ConfigInput>, timeoutMs = 5_000) {
-  const looks = listLooks(parseConfig(configure(changes)), timeoutMs)
+  const looks = listLooks(parseConfig(configure(changes)), timeoutMs, allNodeChecks)
   return runLooks(
     looks.filter(({ place }) => place.startsWith(prefix)),
     { timeoutMs: timeoutMs * 2 }

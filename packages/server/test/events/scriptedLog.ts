@@ -8,7 +8,7 @@ import {
   type Snapshot,
   type StoreReader
 } from '@chain-data/index'
-import { comparePositions } from '../../src/features/liveStreams/live/cursor.ts'
+import { comparePositions } from '../../src/server/methods/cursor.ts'
 
 const wholeEntry = 2 ** 32
 const reader = ['openSnapshot', 'onCommit'] as const

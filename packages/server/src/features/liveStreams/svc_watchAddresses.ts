@@ -2,6 +2,7 @@ import { type Address, ChangesExpiredError, type StoreReader, type SyncStatus } 
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { type Cursor, parseCursor } from '../../server/methods/cursor.ts'
 import {
   chainOf,
   type Handlers,
@@ -12,7 +13,6 @@ import { openSettled, openUsable, requireReady } from '../../server/methods/requ
 import { createEventTexts } from './createEventTexts.ts'
 import type { EventFigures } from './eventFigures.ts'
 import { ChangeFeed } from './live/ChangeFeed.ts'
-import { type Cursor, parseCursor } from './live/cursor.ts'
 import { EventStream } from './live/EventStream.ts'
 import { openAt } from './live/openAt.ts'
 import type { PartOrder, ReplayedPart } from './live/readPart.ts'

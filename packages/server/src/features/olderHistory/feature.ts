@@ -4,6 +4,7 @@ import { BoundedMap } from '../../platform/boundedMap.ts'
 import type { Feature } from '../../server/feature/Feature.ts'
 import type { OlderHistory } from '../../server/methods/OlderHistory.ts'
 import { createDeepHistory } from './below/createDeepHistory.ts'
+import { nodeChecks } from './nodeChecks.ts'
 import { openBelowIndex, whoAnswersBelow } from './openBelowIndex.ts'
 
 /** Accounts whose older history is kept while the index gets older blocks. */
@@ -19,6 +20,7 @@ const noDeepHistory = 'no node lists the transactions of an address or has old s
 export const olderHistory: Feature = {
   name: 'older-history',
   settings: ['deepHistory', 'history.deepCacheBytes', 'chains.evm.deepHistory'],
+  nodeChecks,
   open({ config, stores, evm, logger }) {
     const caches = openDeepHistoryCaches(stores.location, {
       ...{ bound: config.history.deepCacheBytes, logger, onDamage: stores.countCacheDamage('deep_history') }

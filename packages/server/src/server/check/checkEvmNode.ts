@@ -3,16 +3,6 @@ import { findOldestBlock } from '../../evm/blocks/findOldestBlock.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
 import { findStrategies } from '../../evm/state/findStrategies.ts'
 import { pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
-import {
-  chooseSource,
-  findOffers,
-  gapsFrom,
-  isTooNarrow,
-  learnSpans
-} from '../../features/olderHistory/below/chooseSource.ts'
-import { otsMethod } from '../../features/olderHistory/below/createOtsSearch.ts'
-import { SpanSize } from '../../features/olderHistory/below/createSpanSearch.ts'
-import type { DeepSource } from '../../model/deepHistory.ts'
 import { labelChain } from '../../model/labelChain.ts'
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
@@ -26,30 +16,10 @@ import { plural } from '../../platform/plural.ts'
 import { chooseRoots } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import { answeredSince, type Findings, judge, judgeHead, tryNode } from './findings.ts'
-import { judgeSample, type SampledBlock, sampleBlocks, sampleHeights } from './sampleBlocks.ts'
+import type { NodeChecks, NodeReport } from './nodeReport.ts'
+import { judgeSample, sampleBlocks, sampleHeights } from './sampleBlocks.ts'
 
 type EvmChain = Config['chains']['evm'][number]
-
-/** What one node was seen to be and to offer. Absent members were not found out, or do not belong to its kind of chain. */
-export interface NodeReport {
-  readonly findings: Findings
-  readonly genesisHash?: string
-  /** Newest block or slot. */
-  readonly height?: number
-  /** Blocks read of it, by ascending height. */
-  readonly sample?: readonly SampledBlock[]
-  /** The oldest block that it still has with its receipts; 0: it has all. */
-  readonly oldestBlock?: number
-  /** It is a developer's node, which may copy a public chain or have the chain id of a public cluster. */
-  readonly isDevNode?: boolean
-  /** Its source of history older than an index, which `deepHistory` needs. */
-  readonly olderHistory?: DeepSource
-  /** An account that was active lately. */
-  readonly address?: string
-  /** Milliseconds that one block with its transactions takes to read. */
-  readonly blockMs?: number
-}
-
 type Draft = { -readonly [K in keyof NodeReport]: NodeReport[K] }
 
 /** About so deep an index begins whose `startBlock` is `latest`. */
@@ -63,12 +33,14 @@ const devClients = /^(anvil|hardhatnetwork)\b/i
  * those to index are read and verified.
  *
  * @param timeoutMs - twice the bound on each call to the node, retries included; bound on reading the blocks.
+ * @param checks - those of the features.
  * @throws {ConfigError} the URL cannot be used.
  */
 export async function checkEvmNode(
   chain: EvmChain,
   endpoint: NodeEndpoint,
-  timeoutMs: number
+  timeoutMs: number,
+  checks: readonly NodeChecks[]
 ): Promise<NodeReport> {
   const { chainId } = chain
   const rpc = createEvmRpc({ chainId, rpcUrls: [endpoint], timeoutMs: timeoutMs / 2, maxAttempts: 2 })
@@ -85,7 +57,11 @@ export async function checkEvmNode(
       judgeHead(`block ${height}`, timestampSeconds),
       checkBlocks(rpc, chain, report, timeoutMs),
       tryNode('state', 'error', () => checkState(rpc)),
-      tryNode('addresses', 'warning', () => checkAddressIndex(rpc, chain, report, timeoutMs / 2)),
+      ...checks.map(async each => {
+        const { findings, ...facts } = await each.checkNode(chain, rpc, timeoutMs / 2)
+        Object.assign(report, facts)
+        return findings
+      }),
       tryNode('pool', 'warning', () => checkPool(rpc))
     ])
     // Its time is that of a node which does nothing else.
@@ -185,27 +161,6 @@ function checkState(rpc: EvmUpstreams): Promise<Findings> {
       state | warning | | read ${naming}, one call for each read | large accounts take many calls: a node that allows eth_call with code is quicker
     `
   })
-}
-
-async function checkAddressIndex(rpc: EvmUpstreams, { traces }: EvmChain, report: Draft, timeoutMs: number) {
-  const payments = traces !== 'off'
-  const offers = await findOffers(rpc, payments, AbortSignal.timeout(timeoutMs))
-  const spans = new SpanSize()
-  learnSpans(spans, offers)
-  const isCapped = isTooNarrow(spans, offers.head ?? 0)
-  const source = chooseSource(offers, { payments, isCapped, isProvable: true })
-  report.olderHistory = source
-  const lacking = gapsFrom(source, offers.state).includes('authorities')
-    ? '; authorizations (EIP-7702) that others sent are not, since it has no old states'
-    : ''
-  const narrow = isCapped
-    ? `; its trace_filter takes ${plural(spans.blocks, 'block')} at once, too few for ${offers.head} (Reth: --rpc.max-trace-filter-blocks, Besu: --rpc-max-trace-filter-range)`
-    : ''
-  return judge`
-    addresses | ok | ${source === 'none'} | it does not list the transactions of an address, and has no old states${narrow}
-    addresses | ok | ${source === 'state'} | transactions of an address are found from old states: of accounts with a key, all but receipts of no value that log nothing${narrow}
-    addresses | ok | | transactions of an address are listed by ${source === 'ots' ? otsMethod : source}${lacking}${narrow}
-  `
 }
 
 async function checkPool(rpc: EvmUpstreams): Promise<Findings> {

@@ -7,8 +7,8 @@ import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import type { Config } from '../config/config.ts'
-import type { NodeReport } from './checkEvmNode.ts'
 import { answeredSince, type Findings, judge, judgeHead, okIf, tryNode } from './findings.ts'
+import type { NodeReport } from './nodeReport.ts'
 
 type SolanaCluster = Config['chains']['solana'][number]
 

@@ -6,20 +6,21 @@ import { checkListen, checkNodeVersion, checkProjects, checkSettings } from './c
 import { checkDas } from './checkSolanaNode.ts'
 import { checkStore } from './checkStore.ts'
 import type { Look } from './findings.ts'
+import type { NodeChecks } from './nodeReport.ts'
 import { looksAt, surveyChain } from './surveyChain.ts'
 
 /**
  * Lists a dry start: a check of everything that the configuration names, with the parts that the server would use, in the
- * order in which the findings are shown. Nothing is written. `timeoutMs` is that of `surveyChain`.
+ * order in which the findings are shown. Nothing is written. `timeoutMs` and `checks` are those of `surveyChain`.
  */
-export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
+export function listLooks(config: Config, timeoutMs: number, checks: readonly NodeChecks[]): readonly Look[] {
   const { chains, store, storeReplicas } = config
   const answer = askServer(config.listen)
   const isServed = answer.then(({ kind }) => kind === 'report')
   const withChains = (evm: Config['chains']['evm']) => ({ ...config, chains: { ...chains, evm } })
   const shared = withChains(chains.evm.filter(chain => chain.store === null))
   const survey = (chain: Parameters<typeof surveyChain>[0], place: string): Look => {
-    return { place, run: async () => (await surveyChain(chain, place, timeoutMs)).findings }
+    return { place, run: async () => (await surveyChain(chain, place, timeoutMs, checks)).findings }
   }
   return [
     { place: 'node', run: () => checkNodeVersion(process.versions.node) },

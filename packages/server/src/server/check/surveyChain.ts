@@ -1,10 +1,11 @@
 import { urlOf } from '../../model/nodeEndpoint.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import type { Config } from '../config/config.ts'
-import { checkEvmNode, type NodeReport } from './checkEvmNode.ts'
+import { checkEvmNode } from './checkEvmNode.ts'
 import { checkTls } from './checkSettings.ts'
 import { checkSolanaNode } from './checkSolanaNode.ts'
 import { type Findings, judge, type Look, originOf, type PlacedFinding, runLooks } from './findings.ts'
+import type { NodeChecks, NodeReport } from './nodeReport.ts'
 import { compareSamples } from './sampleBlocks.ts'
 
 /** The nodes of a chain, as they were found. */
@@ -21,8 +22,17 @@ type Chain = EvmChain | Config['chains']['solana'][number]
 /** A node that takes longer than so many times the bound of a call is given up. */
 const patience = 2.5
 
-/** Checks all nodes of a chain, and compares them. @param timeoutMs - bound on a call, and on reading a sample of blocks. */
-export async function surveyChain(chain: Chain, place: string, timeoutMs: number): Promise<ChainSurvey> {
+/**
+ * Checks all nodes of a chain, and compares them.
+ * @param timeoutMs - bound on a call, and on reading a sample of blocks.
+ * @param checks - those of the features, of EVM nodes.
+ */
+export async function surveyChain(
+  chain: Chain,
+  place: string,
+  timeoutMs: number,
+  checks: readonly NodeChecks[]
+): Promise<ChainSurvey> {
   const isEvm = 'startBlock' in chain
   // Heads read one after the other differ by a block or two; slots go by in 0.4 s.
   const maxLag = isEvm ? 10 : 150
@@ -30,7 +40,7 @@ export async function surveyChain(chain: Chain, place: string, timeoutMs: number
   const looks = chain.rpcUrls.flatMap((endpoint, at) =>
     looksAt(urlOf(endpoint), `${place}.rpcUrls[${at}]`, async () => {
       const checked = isEvm
-        ? checkEvmNode(chain, endpoint, timeoutMs)
+        ? checkEvmNode(chain, endpoint, timeoutMs, checks)
         : checkSolanaNode(chain, endpoint, timeoutMs)
       reports[at] = await checked
       return (await checked).findings
@@ -52,8 +62,8 @@ export async function surveyChain(chain: Chain, place: string, timeoutMs: number
   const broken = judge`
     ${place}.waivers: waivers | error | ${names !== ''} | blocks break ${names} on every node that gave them | if the chain is known for it, add the waivers printed for it; else take other nodes
   `.map(finding => ({ ...finding, waivers }))
-  const older = isEvm ? judgeOlder(chain, `${place}.deepHistory`, reports) : []
-  const others = [...compared, ...broken, ...older].map(finding => ({ place, ...finding }))
+  const judged = isEvm ? checks.flatMap(each => each.judgeNodes(chain, place, reports)) : []
+  const others = [...compared, ...broken, ...judged].map(finding => ({ place, ...finding }))
   // A report that comes after the deadline changes nothing.
   return { reports: [...reports], findings: [...found, ...others], waivers }
 }
@@ -65,15 +75,4 @@ export function looksAt(url: string, place: string, run: () => Promise<Findings>
     { place, origin, run },
     { place, origin, run: () => checkTls(url) }
   ]
-}
-
-/** Reports that no node gives the history that `deepHistory` asks for. Tokens are found by logs, which all nodes give. */
-function judgeOlder({ deepHistory, startBlock }: EvmChain, place: string, reports: readonly NodeReport[]) {
-  if (deepHistory === 'off' || startBlock === 0) return []
-  const isNone = reports.every(({ olderHistory }) => olderHistory === 'none')
-  const isState = reports.every(({ olderHistory }) => olderHistory === 'none' || olderHistory === 'state')
-  return judge`
-    ${place}: deepHistory | warning | ${isNone} | no node can give older history: none lists the transactions of an address or has old states, so histories begin at the first indexed block | take an archive node, or one with trace_filter or ots_searchTransactionsBefore (docs/deep-history.md), or set an earlier startBlock; holdings are complete all the same
-    ${place}: deepHistory | warning | ${deepHistory === 'strict' && isState} | it is "strict", and no node lists the transactions of an address: what is found from old states lacks receipts of no value that log nothing, so all older history is refused | take a node with trace_filter or ots_searchTransactionsBefore (docs/deep-history.md), or set deepHistory to "node", which answers and names what is lacking
-  `
 }

@@ -1,4 +1,5 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
+import { allNodeChecks } from '../../features/all.ts'
 import { plural } from '../../platform/plural.ts'
 import { checkDeep } from '../check/checkDeep.ts'
 import { type PlacedFinding, runLooks, wordFinding } from '../check/findings.ts'
@@ -21,7 +22,9 @@ export async function check(options: { config?: string; deep?: boolean; json?: b
   const config = await loadConfig(options.config)
   const { stderr } = process
   if (stderr.isTTY) stderr.write('Checking ...\n')
-  const looked = await runLooks(listLooks(config, nodeTimeoutMs), { timeoutMs: wholeTimeoutMs })
+  const looked = await runLooks(listLooks(config, nodeTimeoutMs, allNodeChecks), {
+    timeoutMs: wholeTimeoutMs
+  })
   const findings = [...looked, ...(options.deep ? await checkDeep(config, createDeepProgress(stderr)) : [])]
   const ok = findings.every(({ state }) => state !== 'error')
   const report = { ok, version: packageFile.version, nodeVersion: process.versions.node, findings }

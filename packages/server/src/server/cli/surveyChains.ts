@@ -1,3 +1,4 @@
+import { allNodeChecks } from '../../features/all.ts'
 import { labelChain } from '../../model/labelChain.ts'
 import { hostOf } from '../../platform/nameNodes.ts'
 import { originOf, wordFinding } from '../check/findings.ts'
@@ -73,7 +74,7 @@ async function surveyGroup(group: Group, print: (text: string) => void): Promise
   const { evm, solana } = parseConfig({ chains: input }, { mayLackProjects: true }).chains
   const [parsed] = [...evm, ...solana]
   if (parsed === undefined) throw new Error('one chain is surveyed')
-  const survey = await surveyChain(parsed, '', nodeTimeoutMs)
+  const survey = await surveyChain(parsed, '', nodeTimeoutMs, allNodeChecks)
   // Blocks that break checks on every node are the chain's, and may be waived.
   const isFatal = (check: string) =>
     needed.has(check) && (check !== 'receipts' || survey.waivers.length === 0)

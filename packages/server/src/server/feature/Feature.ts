@@ -11,7 +11,7 @@ import type { FormatAddress } from '../../platform/addressFormat.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Look } from '../check/findings.ts'
+import type { NodeChecks } from '../check/nodeReport.ts'
 import type { Config } from '../config/config.ts'
 import type { OpenPages } from '../guards/pages.ts'
 import type { CallGuard } from '../limits/login.ts'
@@ -30,8 +30,8 @@ export interface Feature {
   readonly name: string
   /** The configuration keys that only it reads, as paths with dots; a server without it refuses them. Absent: none. */
   readonly settings?: readonly string[]
-  /** The checks of `chain-data check` that are about it. Absent: none. */
-  looks?(config: Config, options: { readonly timeoutMs: number }): readonly Look[]
+  /** What `chain-data check` and `init` find out for it about the nodes of EVM chains. Absent: nothing. */
+  readonly nodeChecks?: NodeChecks
   /** Opens it over the chains of a server, before the first call and before the first block. */
   open(server: OpenServer): FeatureParts | Promise<FeatureParts>
 }

@@ -1,5 +1,5 @@
 import { formatSpans, joinSpans } from '@chain-data/index'
-import { errors, transport } from '@chain-data/protocol'
+import { transport } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { andThen, type MaybePromise } from '../../platform/concurrency/maybePromise.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -11,9 +11,7 @@ import type { Caller } from '../projects/createKeyRing.ts'
 import { byteLengthOf, isStream } from '../rpc/answerBody.ts'
 import { answerCalls, type BodyAnswer, type TakenQuota } from '../rpc/answerCalls.ts'
 import type { Dispatch } from '../rpc/createDispatch.ts'
-import { failureText } from '../rpc/envelope.ts'
 import type { RequestBody } from '../rpc/readBody.ts'
-import type { WireError } from '../rpc/toWireError.ts'
 import type { Target } from './requestForm.ts'
 
 /** Guard: counts answers by status and by the bytes that are sent of them, and logs each one at level debug. */
@@ -46,19 +44,6 @@ export function countAnswers(
       })
       return { ...answer, body: counted }
     }
-  }
-}
-
-/** Makes the answer of a refused request; the wait that it names becomes a header, too. */
-export function errorAnswer({ reason, error }: WireError): HttpAnswer {
-  const waitMs = 'retryAfterMs' in error.data ? Number(error.data.retryAfterMs) : undefined
-  return {
-    status: errors[reason].httpStatus,
-    headers: {
-      'content-type': transport.responseContentType,
-      ...(waitMs === undefined ? {} : { 'retry-after': String(Math.ceil(waitMs / 1_000)) })
-    },
-    body: failureText({ idText: undefined }, error)
   }
 }
 

@@ -1,7 +1,7 @@
 import { createErrorObject } from '@chain-data/protocol'
+import { errorAnswer } from '../guards/errorAnswer.ts'
 import type { HttpAnswer } from '../guards/exchange.ts'
 import { Answered, type Hooks } from '../guards/guards.ts'
-import { errorAnswer } from '../http/answers.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { createRequestQueue, type RequestQueue } from './requestQueue.ts'
 import type { Identified } from './share.ts'

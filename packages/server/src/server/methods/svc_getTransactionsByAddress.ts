@@ -11,7 +11,6 @@ import type {
 } from '@chain-data/index'
 import type { TransactionPosition } from '@chain-data/index/record'
 import type { HistoryPage } from '@chain-data/protocol'
-import { formatCursor } from '../../features/liveStreams/live/cursor.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { FormatAddress } from '../../platform/addressFormat.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -20,6 +19,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import { coverageBelow } from './coverageBelow.ts'
 import { type ConfirmedPage, createPageTexts, type HistoryView } from './createPageTexts.ts'
 import { attachedTo, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
+import { formatCursor } from './cursor.ts'
 import {
   chainOf,
   type Handlers,

@@ -1,5 +1,6 @@
 import type { TransactionRecord } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allNodeChecks } from '../../../src/features/all.ts'
 import { checkEvmNode } from '../../../src/server/check/checkEvmNode.ts'
 import { parseConfig } from '../../../src/server/config/config.ts'
 import { engines } from '../../support/testStores.ts'
@@ -174,7 +175,7 @@ describe('chain-data check', () => {
       const chain = { chainId: 31337, rpcUrls: [node.url], traces: 'on', verify: 'basic' } as const
       const [parsed] = parseConfig({ chains: { evm: [chain] } }, { mayLackProjects: true }).chains.evm
       if (parsed === undefined) throw new Error('one chain is configured')
-      const { findings, olderHistory } = await checkEvmNode(parsed, node.url, 30_000)
+      const { findings, olderHistory } = await checkEvmNode(parsed, node.url, 30_000, allNodeChecks)
       expect(olderHistory).toBe(way)
       expect(findings.find(({ check }) => check === 'addresses')?.found).toMatch(found)
     }

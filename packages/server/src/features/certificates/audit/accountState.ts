@@ -1,5 +1,6 @@
 import type { Address, Hash, Hex, IndexedBlock, TokenStandard } from '@chain-data/index'
 import { balanceGas, wordCall } from '../../../evm/holdings/tokenStandards.ts'
+import { type FoundOperation, findOperations } from '../../../evm/search/findOperations.ts'
 import { decodeUint, encodeCall, readReturnData } from '../../../evm/state/abi.ts'
 import type { CallResult, ContractCall } from '../../../evm/state/contractCalls.ts'
 import { createMulticall } from '../../../evm/state/multicall.ts'
@@ -8,7 +9,6 @@ import { type EvmNode, type NodeOutcome, quantityIn } from '../../../nodes/evm/n
 import { toQuantity } from '../../../nodes/evm/rawFields.ts'
 import { messageKindOf } from '../../../nodes/upstreams/errorWords.ts'
 import { NodeRpcError } from '../../../platform/errors.ts'
-import { type FoundOperation, findOperations } from '../../olderHistory/below/findOperations.ts'
 
 /** An account as the chain's state has it after a block. */
 export interface AccountAt {

@@ -1,5 +1,5 @@
 import type { AccountChange, Address, ChangePosition } from '@chain-data/index'
-import { comparePositions } from './cursor.ts'
+import { comparePositions } from '../../../server/methods/cursor.ts'
 import type { Level } from './readPart.ts'
 
 /** A stream, as its feed sees it. */

@@ -1,7 +1,7 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import { type ChangePosition, ChangesExpiredError } from '@chain-data/index'
+import { comparePositions } from '../../../server/methods/cursor.ts'
 import { Audience, type FeedReader } from './Audience.ts'
-import { comparePositions } from './cursor.ts'
 import type { PartOrder, ReplayedPart } from './readPart.ts'
 
 /** After so long, what waits on the event loop runs before more is given. */

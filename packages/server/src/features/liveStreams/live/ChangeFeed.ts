@@ -5,9 +5,9 @@ import {
   ChangesExpiredError,
   type StoreReader
 } from '@chain-data/index'
+import { comparePositions } from '../../../server/methods/cursor.ts'
 import { Audience, type FeedReader } from './Audience.ts'
 import { CatchUps } from './CatchUps.ts'
-import { comparePositions } from './cursor.ts'
 import { openAt } from './openAt.ts'
 import { type Level, type PartOrder, type ReplayedPart, readLevel } from './readPart.ts'
 

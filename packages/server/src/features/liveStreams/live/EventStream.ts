@@ -6,9 +6,9 @@ import {
   type ChangePosition,
   ChangesExpiredError
 } from '@chain-data/index'
+import { type Cursor, comparePositions, formatCursor } from '../../../server/methods/cursor.ts'
 import type { FeedReader } from './Audience.ts'
 import type { ChangeFeed } from './ChangeFeed.ts'
-import { type Cursor, comparePositions, formatCursor } from './cursor.ts'
 import type { Level } from './readPart.ts'
 
 /** Words what a stream sends, as JSON on one line. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Snapshot, StoreReader } from '@chain-data/index'
 import { type ChangeBounds, type ChangePosition, ChangesExpiredError } from '@chain-data/index'
-import { comparePositions } from './cursor.ts'
+import { comparePositions } from '../../../server/methods/cursor.ts'
 
 /** A replica may be so late: a cursor that the primary gave out is ahead of it meanwhile. */
 const replicaLateMs = 5_000

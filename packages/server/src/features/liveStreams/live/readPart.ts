@@ -8,7 +8,7 @@ import type {
   Snapshot,
   StoreReader
 } from '@chain-data/index'
-import { comparePositions } from './cursor.ts'
+import { comparePositions } from '../../../server/methods/cursor.ts'
 import { openAt } from './openAt.ts'
 
 /** A state of the index that all changes up to a position lead to. */

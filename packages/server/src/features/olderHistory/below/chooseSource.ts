@@ -1,11 +1,11 @@
 import type { DeepGap } from '@chain-data/index'
+import type { SpanSize } from '../../../evm/search/createSpanSearch.ts'
 import type { DeepSource } from '../../../model/deepHistory.ts'
 import { readCount, toQuantity } from '../../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../../nodes/upstreams/errorWords.ts'
 import { NodeRpcError, NodeUnavailableError } from '../../../platform/errors.ts'
 import { otsMethod } from './createOtsSearch.ts'
-import type { SpanSize } from './createSpanSearch.ts'
 import { traceMethod } from './createTraceSearch.ts'
 import type { NonceMethod } from './state/createOldState.ts'
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Address, BlockRef, DeepHistoryCache, DeepRecord, Hash } from '@chain-data/index'
 import { decodeDetailed, toHex } from '@chain-data/index/record'
 import { hashesIn, recordsOf } from '../../../evm/blocks/blockRows.ts'
+import type { FoundBlock } from '../../../evm/search/DownwardSearch.ts'
 import type { TraceMode } from '../../../model/traceMode.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import { CallBoundError } from './meterCalls.ts'
-import type { FoundBlock } from './search/DownwardSearch.ts'
 import { gapsOf, type Searches } from './searches.ts'
 
 /** The rule by which a transaction is associated with an account; another rule makes what was kept before useless. */

@@ -9,10 +9,10 @@ import {
   withdrawalTopic
 } from '../../../evm/blocks/readLogs.ts'
 import { userOperationTopic } from '../../../evm/blocks/readOperation.ts'
+import { askForSpan, createSpanSearch, type SpanSize } from '../../../evm/search/createSpanSearch.ts'
+import type { DownwardSearch, FoundBlocks, Wanted } from '../../../evm/search/DownwardSearch.ts'
 import { type RawObject, readCount, readHash } from '../../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
-import { askForSpan, createSpanSearch, type SpanSize } from './createSpanSearch.ts'
-import type { DownwardSearch, FoundBlocks, Wanted } from './search/DownwardSearch.ts'
 
 export interface LogSearchOptions {
   readonly rpc: Pick<EvmRpc, 'request'>

@@ -1,4 +1,5 @@
 import type { Address } from '@chain-data/index'
+import { type DownwardSearch, FoundBlocks, type Wanted } from '../../../evm/search/DownwardSearch.ts'
 import {
   type RawObject,
   readCount,
@@ -9,7 +10,6 @@ import {
 } from '../../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
-import { type DownwardSearch, FoundBlocks, type Wanted } from './search/DownwardSearch.ts'
 
 /** The longest page that nodes with this method give by default. */
 const pageSize = 25

@@ -1,4 +1,6 @@
 import type { Address, BlockRef, DeepHistoryCache } from '@chain-data/index'
+import type { SpanSize } from '../../../evm/search/createSpanSearch.ts'
+import type { SearchEnd } from '../../../evm/search/DownwardSearch.ts'
 import type { DeepCoverage, DeepSource } from '../../../model/deepHistory.ts'
 import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
 import { BoundedMap } from '../../../platform/boundedMap.ts'
@@ -13,8 +15,6 @@ import {
   learnSpans,
   type Offers
 } from './chooseSource.ts'
-import type { SpanSize } from './createSpanSearch.ts'
-import type { SearchEnd } from './search/DownwardSearch.ts'
 import type { Searches } from './searches.ts'
 
 /** A node may be upgraded: one that offers nothing is asked again after this time. */

@@ -1,3 +1,5 @@
+import { askForSpan, createSpanSearch, type SpanSize } from '../../../evm/search/createSpanSearch.ts'
+import type { DownwardSearch, Wanted } from '../../../evm/search/DownwardSearch.ts'
 import {
   isAbsent,
   type RawObject,
@@ -7,8 +9,6 @@ import {
   readOptionalQuantity
 } from '../../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
-import { askForSpan, createSpanSearch, type SpanSize } from './createSpanSearch.ts'
-import type { DownwardSearch, Wanted } from './search/DownwardSearch.ts'
 
 export const traceMethod = 'trace_filter'
 

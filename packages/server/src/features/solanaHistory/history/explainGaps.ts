@@ -1,8 +1,8 @@
 import type { SolanaCallOptions } from '../../../nodes/solana/nodes.ts'
 import { NodeRpcError } from '../../../platform/errors.ts'
-import type { SolanaHistoryRpc } from './historyRpc.ts'
 import type { Gap } from './checkContinuity.ts'
 import type { HistoryCache } from './HistoryCache.ts'
+import type { SolanaHistoryRpc } from './historyRpc.ts'
 
 /** Lamports that keep an account without data free of rent. */
 const rentExempt = 890_880n

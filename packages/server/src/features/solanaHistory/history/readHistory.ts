@@ -1,7 +1,7 @@
 import type { SolanaCallOptions } from '../../../nodes/solana/nodes.ts'
 import { mapConcurrently } from '../../../platform/concurrency/permits.ts'
-import type { ListedSignature, SolanaHistoryRpc } from './historyRpc.ts'
 import type { HistoryCache } from './HistoryCache.ts'
+import type { ListedSignature, SolanaHistoryRpc } from './historyRpc.ts'
 import { createSignatureStream, headName, type KeptHead, type SignatureStream } from './signatureStream.ts'
 import { callsAtOnce, type TransactionReader, type WantedTransaction } from './transactionReader.ts'
 import { type FormerAccount, findFormerAccounts } from './walletAccounts.ts'

@@ -1,11 +1,11 @@
 import type { SolanaCallOptions } from '../../../nodes/solana/nodes.ts'
+import type { HistoryCache } from './HistoryCache.ts'
 import {
   type ListedFacts,
   type ListedSignature,
   type SolanaHistoryRpc,
   signaturesPerCall
 } from './historyRpc.ts'
-import type { HistoryCache } from './HistoryCache.ts'
 import { newestForMs } from './walletAccounts.ts'
 
 /** The signatures of one account, read backwards as far as they are needed. */

@@ -1,5 +1,5 @@
 import type { Address, DeepGap, DeepRecord, Hash, HoldingCandidate } from '@chain-data/index'
-import type { DeepReason } from '../../../../model/deepHistory.ts'
+import type { DeepReason } from '../../model/deepHistory.ts'
 
 /** The finds of a search in one block. */
 export interface FoundBlock {

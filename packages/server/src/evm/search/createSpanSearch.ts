@@ -1,9 +1,9 @@
-import { type RawObject, readCount, readList, readObject, toQuantity } from '../../../nodes/evm/rawFields.ts'
-import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
-import { isMethodMissing, messageKindOf } from '../../../nodes/upstreams/errorWords.ts'
-import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../../platform/errors.ts'
-import type { DownwardSearch } from './search/DownwardSearch.ts'
-import { FoundBlocks } from './search/DownwardSearch.ts'
+import { type RawObject, readCount, readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
+import type { EvmRpc } from '../../nodes/evm/rpc.ts'
+import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
+import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
+import type { DownwardSearch } from './DownwardSearch.ts'
+import { FoundBlocks } from './DownwardSearch.ts'
 
 /** Blocks `from` to `to`, both included. */
 export interface Span {

@@ -1,9 +1,9 @@
 import type { Address, Hash, UserOperation } from '@chain-data/index'
-import { readLogs } from '../../../evm/blocks/readLogs.ts'
-import { userOperationTopic } from '../../../evm/blocks/readOperation.ts'
-import type { EvmNode } from '../../../nodes/evm/nodeCall.ts'
-import { type RawObject, readCount, readHash } from '../../../nodes/evm/rawFields.ts'
-import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
+import { readLogs } from '../blocks/readLogs.ts'
+import { userOperationTopic } from '../blocks/readOperation.ts'
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import { type RawObject, readCount, readHash } from '../../nodes/evm/rawFields.ts'
+import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { askForSpan, createSpanSearch, SpanSize } from './createSpanSearch.ts'
 
 /** An operation that a node's logs show. */
