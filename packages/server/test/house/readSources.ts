@@ -105,6 +105,8 @@ export function readEntries(): Set<string> {
 export function roomOf(path: string): string {
   const [, ofIndex] = /^@chain-data\/index\/(\w+)/.exec(path) ?? []
   if (ofIndex !== undefined) return ofIndex === 'model' || ofIndex === 'platform' ? ofIndex : 'index'
+  const [settings] = /^features\/\w+\/settings(?=\/)/.exec(path) ?? []
+  if (settings !== undefined) return settings
   const [room = '', module, inside] = path.split('/')
   return ['server', 'features'].includes(room) && inside !== undefined ? `${room}/${module}` : room
 }

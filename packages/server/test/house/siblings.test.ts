@@ -71,11 +71,7 @@ const siblings: readonly Siblings[] = [
         files: ['nodes/evm/readChainId.ts']
       },
       { why: 'Solana writes addresses in base58', files: ['nodes/solana/solanaAddress.ts'] },
-      { why: 'Three chain ids name public clusters of Solana', files: ['nodes/solana/clusters.ts'] },
-      {
-        why: 'Histories of Solana wallets come from lists of nodes, those of EVM chains from blocks',
-        files: ['nodes/solana/historyRpc.ts']
-      }
+      { why: 'Three chain ids name public clusters of Solana', files: ['nodes/solana/clusters.ts'] }
     ],
     unexplained: 0
   },

@@ -1,8 +1,17 @@
 import { z } from 'zod'
+import { chainDeepHistory } from '../../features/olderHistory/settings/settings.ts'
 import { verifyModes } from '../../model/rootParts.ts'
 import { traceModes } from '../../model/traceMode.ts'
 import { maxReasonLength, waivableCheckNames } from '../../model/waivableChecks.ts'
-import { flag, httpUrl, integer, isPostgresUrl, list, postgresForm, webSocketUrl } from './fields.ts'
+import {
+  flag,
+  httpUrl,
+  integer,
+  isPostgresUrl,
+  list,
+  postgresForm,
+  webSocketUrl
+} from '../../platform/settings/fields.ts'
 
 const chainId = z
   .int()
@@ -77,10 +86,7 @@ export const evmChain = z.strictObject({
       description:
         'first block to index: an integer from 0, or "latest" (the newest final block at the first start)'
     }),
-  deepHistory: z.enum(['node', 'strict', 'off']).default('off').meta({
-    description:
-      'history older than the index: "node" (read from the node on demand), "strict" (likewise, and refused where it may lack anything), or "off"'
-  }),
+  deepHistory: chainDeepHistory,
   traces: z.enum(traceModes).default('off').meta({
     description:
       'indexing of internal native transfers, from traces: "on", "off", or "auto" (where a node offers them)'

@@ -1,37 +1,30 @@
 import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
-import type { ReadPrices } from '../../model/prices.ts'
-import { parseAddress, parseAddressRange } from '../../platform/addressRange.ts'
-import { evmChain, solanaChain } from './chainSchemas.ts'
+import { streamsLimit } from '../../features/liveStreams/settings/settings.ts'
+import { metadataSettings } from '../../features/metadata/settings/settings.ts'
+import { deepCacheBytes, deepHistorySettings } from '../../features/olderHistory/settings/settings.ts'
+import { pagesSettings } from '../../features/operatorPages/settings/settings.ts'
+import { parseAddressRange } from '../../platform/addressRange.ts'
 import {
   bound,
   flag,
   group,
-  httpUrl,
   integer,
   isPostgresUrl,
   list,
   positive,
   postgresForm,
   text
-} from './fields.ts'
+} from '../../platform/settings/fields.ts'
+import { evmChain, solanaChain } from './chainSchemas.ts'
 import { indexingSchema, loginSchema, overloadSchema, rateLimitSchema } from './limitSchemas.ts'
 import { projectsSchema } from './projectsSchema.ts'
-
-const gateways = (what: string, fallback: string) =>
-  z
-    .array(httpUrl)
-    .min(1)
-    .default([fallback])
-    .meta({ description: `base URLs that ${what} are fetched from, in order: at least one` })
 
 const contractList = (what: string, entry: string) =>
   list(
     text(value => /^[1-9]\d{0,15}:0x[0-9a-fA-F]{40}$/.test(value), entry),
     `${what}: a list of "<chainId>:<address>"`
   )
-
-const isHost = (host: string) => parseAddress(host) !== undefined || /^[\w-]+(\.[\w-]+)*$/.test(host)
 
 /** The whole configuration: types, defaults and documentation in one place. */
 export const configSchema = z
@@ -139,11 +132,7 @@ export const configSchema = z
           1_000_000,
           'newest blocks of a chain whose changes can be replayed to a caller that was away: 64 to 1000000'
         ),
-        deepCacheBytes: positive(
-          1_073_741_824,
-          1_099_511_627_776,
-          'most bytes of a chain that the store keeps of what lies below its index, about'
-        ),
+        deepCacheBytes,
         cacheBytes: integer(
           67_108_864,
           0,
@@ -152,60 +141,8 @@ export const configSchema = z
         )
       }
     ),
-    deepHistory: group('history older than an index: { maxCalls }', {
-      maxCalls: bound(
-        'most calls to nodes that one request makes for history older than an index: an integer from 100, or null for no bound',
-        100
-      )
-    }),
-    metadata: group('off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists, ... }', {
-      ipfsGateways: gateways('ipfs:// URIs', 'https://ipfs.io'),
-      arweaveGateways: gateways('ar:// URIs', 'https://arweave.net'),
-      allowHosts: list(
-        text(host => /^[^\s/@]+:\d{1,5}$/.test(host), 'a "host:port"'),
-        'private hosts the metadata fetcher may reach (development only): a list of exact "host:port"'
-      ),
-      tokenLists: list(
-        text(source => source !== '', 'a URL or the path of a file'),
-        'token lists that ERC-20 images and missing names come from: a list of https:// URLs and file paths'
-      ),
-      tokenListRefreshMs: integer(
-        3_600_000,
-        10_000,
-        604_800_000,
-        'milliseconds until a token list is read again: 10000 to 604800000'
-      ),
-      prices: z
-        .union([httpUrl, z.custom<ReadPrices>(value => typeof value === 'function')])
-        .nullable()
-        .default(null)
-        .meta({
-          description:
-            'where prices of tokens come from, which the service has no source of: the http:// or https:// URL of a service of ' +
-            'yours, a function in a program, or null for none'
-        }),
-      freshForMs: positive(
-        3_600_000,
-        2_592_000_000,
-        'milliseconds until a document that may change is fetched again, behind the answer'
-      ),
-      gatewayStaggerMs: positive(
-        500,
-        10_000,
-        'milliseconds that one gateway is waited for before the next one is asked as well'
-      ),
-      memoryBytes: positive(67_108_864, 17_179_869_184, 'most bytes of documents in memory, about'),
-      cacheBytes: positive(
-        268_435_456,
-        1_099_511_627_776,
-        'most bytes of documents with a content address in the store'
-      ),
-      urlCacheBytes: positive(
-        134_217_728,
-        1_099_511_627_776,
-        'most bytes of other documents, and of failures, in the store'
-      )
-    }),
+    deepHistory: deepHistorySettings,
+    metadata: metadataSettings,
     spam: group('lists that overrule the spam verdict: { allow, deny }', {
       allow: contractList('contracts that are never called spam', 'a "<chainId>:<address>"'),
       deny: contractList(
@@ -222,7 +159,7 @@ export const configSchema = z
       batchEntries: positive(specLimits.batchRequests, 10_000, 'most requests of a batch'),
       headerBytes: positive(specLimits.headerBytes, 1_048_576, 'largest request head in bytes'),
       requestsInFlight: positive(1_000, 1_000_000, 'requests answered at the same time, more are refused'),
-      streams: positive(2_000, 1_000_000, 'streams of events open at the same time, more are refused'),
+      streams: streamsLimit,
       requestDeadlineMs: positive(
         specLimits.requestDeadlineMs,
         600_000,
@@ -246,14 +183,7 @@ export const configSchema = z
           'seconds that a chain may be stalled until /health/ready says 503, for servers with a store each: 1 to 86400, or null for never'
       })
     }),
-    pages: group('pages that are read without credentials: { status, metrics, hosts }', {
-      status: flag(true, 'show the status page at / and its data at /status.json: true or false'),
-      metrics: flag(true, 'show figures for Prometheus at /metrics: true or false'),
-      hosts: list(
-        text(isHost, 'a host name or IP address without a port'),
-        'host names, beside loopback and the address they listen on, by which these pages may be read: a list'
-      )
-    }),
+    pages: pagesSettings,
     log: group('logging: { level }', {
       level: z
         .enum(['debug', 'info', 'warn', 'error', 'silent'])
