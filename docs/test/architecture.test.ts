@@ -43,7 +43,7 @@ describe('docs/architecture.md', () => {
   it.each([
     'packages/server/src/server/indexer/',
     'packages/server/src/evm/blocks/traces/',
-    'packages/server/src/features/liveStreams/live/',
+    'packages/server/src/server/limits/',
     'packages/index/src/store/',
     'packages/devnet/src/evm/story/',
     'packages/conformance/src/report/',

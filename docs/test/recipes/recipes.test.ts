@@ -96,9 +96,9 @@ describe('the recipe for', () => {
     })
     await copy.generate()
     await copy.edit(
-      'packages/server/src/server/start/startParts.ts',
-      '    handlers: {\n',
-      `    handlers: {\n      svc_getFirstBlock: async () => ({ blockNumber: 0, blockHash: '0x${'1'.repeat(64)}' }),\n`
+      'packages/server/src/server/start/coreMethods.ts',
+      '    svc_getSyncStatus:',
+      `    svc_getFirstBlock: async () => ({ blockNumber: 0, blockHash: '0x${'1'.repeat(64)}' }),\n    svc_getSyncStatus:`
     )
     expect(await copy.evaluate(callMethod)).toMatchObject({ result: block })
   })

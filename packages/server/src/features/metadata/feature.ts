@@ -7,7 +7,7 @@ import { openMetadataSources } from './openMetadataSources.ts'
 /** What tokens are called and show outside the chain, and what a host says of their prices: documents, token lists, prices. */
 export const tokenMetadata: Feature = {
   name: 'token-metadata',
-  settings: ['metadata', 'limits.metadataWaitMs'],
+  settings: ['metadata'],
   open({ config, stores, logger }) {
     const { guardedFetch, gateways, tokenLists, prices } = openMetadataSources(config, { logger })
     const { allowHosts, memoryBytes, freshForMs, gatewayStaggerMs, cacheBytes, urlCacheBytes } =

@@ -19,6 +19,7 @@ import type { Method } from '../methods/Method.ts'
 import type { Handlers } from '../methods/MethodContext.ts'
 import type { OlderHistory } from '../methods/OlderHistory.ts'
 import type { MetricsPage } from '../metrics/metricsPage.ts'
+import type { IndexView } from './readIndex.ts'
 import type { Stores } from './stores.ts'
 
 /**
@@ -96,8 +97,10 @@ export interface OpenEvmChain {
   readonly name: string | undefined
   readonly nativeCurrency: NativeCurrency | undefined
   readonly settings: Config['chains']['evm'][number]
-  /** Reads the chain's index. */
+  /** Reads the chain's index in the forms in which it is stored: for features that know them. */
   readonly reader: StoreReader
+  /** Runs a query over one consistent view of the chain's index. */
+  readIndex<T>(query: (index: IndexView) => Promise<T>): Promise<T>
   /** Its nodes, for queries. */
   readonly rpc: EvmUpstreams
   /** What its indexer last reported; problems are worded for callers. Not before the server has started. */

@@ -28,6 +28,7 @@ import {
 import { openProjects } from '../projects/openProjects.ts'
 import { requireStrongKeys } from '../projects/requireStrongKeys.ts'
 import { openStores } from './openStores.ts'
+import { refuseUnreadSettings } from './refuseUnreadSettings.ts'
 import { startParts } from './startParts.ts'
 
 /** A running service: it indexes from the moment it is created, whether or not it listens. */
@@ -133,12 +134,14 @@ const cutMs = 1_000
 /**
  * Builds a server from the same object that a configuration file holds, and starts indexing.
  *
- * @throws {ConfigError} the configuration or `basePath` is wrong, or its store folder cannot be written.
+ * @throws {ConfigError} the configuration or `basePath` is wrong, it sets a key of a feature that is not in the list, or its
+ *   store folder cannot be written.
  * @throws {StoreError} the store cannot be used.
  */
 export async function createServer(input: ConfigInput, options: ServerOptions = {}): Promise<Server> {
   const { basePath = '', verifyProject, verifyLimits = {}, features = allFeatures } = options
   const config = parseConfig(input, { mayLackProjects: verifyProject !== undefined })
+  refuseUnreadSettings(input, features, allFeatures)
   requireBasePath(basePath)
   const ownStores = config.chains.evm.flatMap(({ store }) => store ?? [])
   const hide = createPasswordHider([config.store, ...config.storeReplicas, ...ownStores])
@@ -207,7 +210,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
 
   async function listenAll(): Promise<Listeners> {
     const { host, port } = config.listen
-    const hasPages = config.pages.status || config.pages.metrics
+    const hasPages =
+      parts.features.some(({ openPages }) => openPages) && (config.pages.status || config.pages.metrics)
     if (operator === 'main' || !hasPages) return { main: await open(service.mainHandler, host, port) }
     const main = await open(service.callsHandler, host, port)
     try {

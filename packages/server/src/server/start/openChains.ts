@@ -7,6 +7,7 @@ import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Config } from '../config/config.ts'
 import type { OpenEvmChain } from '../feature/Feature.ts'
+import { readIndex } from '../feature/readIndex.ts'
 import type { Stores } from '../feature/stores.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
 
@@ -47,6 +48,7 @@ export async function openChains(
       }
       const chain: ServedChain = {
         ...{ chainId, settings, rpc, reader, indexer: undefined },
+        readIndex: query => readIndex(reader, query),
         name: nameOfChain(chainId, settings.name),
         nativeCurrency: settings.nativeCurrency ?? undefined,
         status: () => mapProblems(readStatus(), problem => withoutNextStep(hide(problem))),
