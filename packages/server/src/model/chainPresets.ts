@@ -49,7 +49,11 @@ const knownRoots: ReadonlyMap<number, readonly RootPart[]> = new Map([
   // Polygon: its state syncs are in the roots by now, and are encoded in a way that no recorded block shows.
   ...withRoots(['header', 'withdrawals', 'senders'], [137]),
   // Tempo and its test network.
-  ...withRoots(['header', 'receipts', 'withdrawals'], [4217, 42_431]),
+  ...withRoots(rootParts, [4217, 42_431]),
+  // Stable and its test network: the hash of a block is the consensus' own.
+  ...withRoots(['transactions', 'receipts', 'withdrawals', 'senders'], [988, 2201]),
+  // Frontier: the hash of a block covers milliseconds that no answer shows.
+  ...withRoots(['transactions', 'receipts', 'senders'], [945]),
   // Cronos: what Ethermint writes into headers follows from nothing that a node answers.
   ...withRoots(['senders'], [25])
 ])
@@ -102,6 +106,7 @@ const rows: readonly Row[] = [
   [369, 'PulseChain', ['Pulse', 'PLS'], 'https://ipfs.scan.pulsechain.com'],
   [480, 'World Chain', ether, 'https://worldscan.org'],
   [747, 'Flow EVM', 'FLOW', 'https://evm.flowscan.io'],
+  [945, 'Bittensor Testnet', ['testTAO', 'TAO'], 'https://evm-testscan.dev.opentensor.ai'],
   [988, 'Stable', 'USDT0', 'https://stablescan.xyz'],
   [998, 'HyperEVM Testnet', 'HYPE'],
   [999, 'HyperEVM', 'HYPE', 'https://hyperevmscan.io'],

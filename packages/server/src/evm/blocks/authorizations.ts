@@ -5,10 +5,10 @@ import {
   isAbsent,
   type RawObject,
   readAddress,
-  readObject,
   readQuantity,
   smallQuantity
 } from '../../nodes/evm/rawFields.ts'
+import { readAuthorizationTuple } from './roots/readAuthorizationTuple.ts'
 import type { RecoverSender } from './roots/recoverSender.ts'
 
 /** An EIP-7702 authorization for this chain: the account that signed it, and the nonce that it uses if it is valid. */
@@ -119,7 +119,7 @@ function readAuthorization(
   recover: RecoverSender
 ): Authorization | undefined {
   try {
-    const raw = readObject(tuple, 'authorization')
+    const raw = readAuthorizationTuple(tuple, 'authorization')
     const chainId = readQuantity(raw.chainId, 'chainId')
     if (chainId !== 0n && !isAbsent(ownChainId) && chainId !== readQuantity(ownChainId, 'chainId')) {
       return undefined

@@ -15,9 +15,11 @@ import { keccak256 } from '../../../src/platform/keccak256.ts'
 import type { Raw } from '../rawBlock.ts'
 import { allChecks, verifyWhole, type WholeBlock } from '../verifyWhole.ts'
 import arbitrumOne from './arbitrumOne.json' with { type: 'json' }
+import bittensorTestnet from './bittensorTestnet.json' with { type: 'json' }
 import cronos from './cronos.json' with { type: 'json' }
 import headers from './headers.json' with { type: 'json' }
 import hyperEvm from './hyperEvm.json' with { type: 'json' }
+import stableTestnet from './stableTestnet.json' with { type: 'json' }
 import tempo from './tempo.json' with { type: 'json' }
 import tempoModerato from './tempoModerato.json' with { type: 'json' }
 import transactions from './transactions.json' with { type: 'json' }
@@ -94,21 +96,27 @@ describe('whole blocks of public chains', () => {
   })
 })
 
-describe('blocks of public chains of which some parts follow from the answers', () => {
+describe('blocks of public chains of which the parts in their presets follow from the answers', () => {
   interface Recorded extends WholeBlock {
     readonly chain: string
     readonly chainId: number
   }
   const recorded: readonly (readonly [name: string, block: Recorded, parts: readonly RootPart[]])[] = [
     ['HyperEVM, block 50,000', hyperEvm, rootParts],
-    ['Tempo, block 17,708,868', tempo, ['header', 'receipts', 'withdrawals']],
-    ['Tempo Moderato, block 6,541', tempoModerato, ['header', 'receipts', 'withdrawals']],
+    ['Tempo, block 17,708,868', tempo, rootParts],
+    ['Tempo Moderato, block 6,541', tempoModerato, rootParts],
+    [
+      'Stable Testnet, block 59,083,166',
+      stableTestnet,
+      ['transactions', 'receipts', 'withdrawals', 'senders']
+    ],
+    ['Bittensor Testnet, block 6,646,068', bittensorTestnet, ['transactions', 'receipts', 'senders']],
     ['Cronos, block 10,000', cronos, ['senders']]
   ]
-  /** Checks one part of a block as its chain's preset has it. */
-  async function check({ chainId, block, receipts }: Recorded, part: RootPart): Promise<void> {
+  /** Checks parts of a block as its chain's preset has it. */
+  async function check({ chainId, block, receipts }: Recorded, parts: readonly RootPart[]): Promise<void> {
     const waivers = createWaivers(knownExceptions.get(chainId) ?? [])
-    const checks = await createRootChecks([part])
+    const checks = await createRootChecks(parts)
     const header = verifyHeader(block, Number(block.number), waivers)
     checks.header(header)
     checks.receipts(verifyReceipts(header, receipts, waivers))
@@ -116,7 +124,60 @@ describe('blocks of public chains of which some parts follow from the answers', 
 
   it.each(recorded)('%s: those that the preset names', async (_, whole, parts) => {
     expect(chainPresets.get(whole.chainId)?.roots).toEqual(parts)
-    for (const part of parts) await check(whole, part)
+    await check(whole, parts)
+  })
+
+  it('Tempo: a receiver, an input and a fee that do not follow from the calls are refused', async () => {
+    const { block, receipts } = tempo
+    const [transaction, ...others] = block.transactions
+    const ofTransaction = (altered: object): Recorded => ({
+      ...tempo,
+      block: { ...block, transactions: [{ ...transaction, ...altered }, ...others] }
+    })
+    const ofReceipt = (altered: object): Recorded => ({
+      ...tempo,
+      receipts: receipts.map((receipt, index) => (index === 0 ? { ...receipt, ...altered } : receipt))
+    })
+    const [call] = transaction?.calls ?? []
+    await expect(
+      check(ofTransaction({ to: call?.to, input: call?.input, value: '0x0' }), rootParts)
+    ).resolves.toBe(undefined)
+    for (const [altered, message] of [
+      [ofTransaction({ to: withdrawal.address }), 'to is'],
+      [ofTransaction({ input: '0x01' }), 'input is'],
+      [ofTransaction({ data: '0x01' }), 'data is'],
+      [ofTransaction({ feePayerSignature: { r: '0x1', s: '0x1', yParity: '0x0' } }), 'hash of its fields'],
+      [ofReceipt({ to: withdrawal.address }), 'to is'],
+      [ofReceipt({ effectiveGasPrice: '0x1' }), 'effectiveGasPrice is']
+    ] as const) {
+      await expect(check(altered, rootParts)).rejects.toThrow(message)
+    }
+  })
+
+  it('Cronos: the hash of a transaction follows from its fields', async () => {
+    const { block, receipts } = cronos
+    const hash = `0x${'1'.repeat(64)}`
+    const altered = {
+      ...cronos,
+      block: { ...block, transactions: block.transactions.map(each => ({ ...each, hash })) },
+      receipts: receipts.map(each => ({
+        ...{ ...each, transactionHash: hash },
+        logs: each.logs.map(log => ({ ...log, transactionHash: hash }))
+      }))
+    }
+    await expect(check(altered, ['senders'])).rejects.toThrow('the hash of its fields')
+  })
+
+  it('Stable: a transaction without a signature is from nobody but the chain', async () => {
+    const { block } = stableTestnet
+    const [system, ...others] = block.transactions
+    const from = others[0]?.from
+    const altered = { ...stableTestnet, block: { ...block, transactions: [{ ...system, from }, ...others] } }
+    await expect(check({ ...altered, receipts: [] }, ['transactions', 'senders'])).rejects.toThrow(
+      'signed by nobody'
+    )
+    // Where the root does not cover it, a node may have taken the signature away.
+    await expect(check(stableTestnet, ['senders'])).rejects.toThrow('signed by nobody')
   })
 
   it.each(recorded)('%s: an altered value is refused', async (_, whole, parts) => {
@@ -132,7 +193,7 @@ describe('blocks of public chains of which some parts follow from the answers', 
       senders: { ...whole, block: { ...block, transactions: [{ ...transaction, value: '0x1' }, ...others] } },
       receipts: { ...whole, receipts: receipts.map(receipt => ({ ...receipt, status: '0x0' })) }
     }
-    for (const part of parts) await expect(check(altered[part], part), part).rejects.toThrow()
+    for (const part of parts) await expect(check(altered[part], parts), part).rejects.toThrow()
   })
 })
 

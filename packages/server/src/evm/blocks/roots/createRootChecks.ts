@@ -4,7 +4,12 @@ import type { VerifiedBlock, VerifiedHeader } from '../verification/verifiedBloc
 import { loadRecoverSender } from './recoverSender.ts'
 import { verifyBlockHash } from './verifyBlockHash.ts'
 import { verifyReceiptsRoot } from './verifyReceiptsRoot.ts'
-import { encodeTransactions, verifySenders, verifyTransactionsRoot } from './verifyTransactionsRoot.ts'
+import {
+  encodeTransactions,
+  verifyHashes,
+  verifySenders,
+  verifyTransactionsRoot
+} from './verifyTransactionsRoot.ts'
 import { verifyWithdrawalsRoot } from './verifyWithdrawalsRoot.ts'
 
 /**
@@ -28,8 +33,9 @@ export async function createRootChecks(parts: readonly RootPart[]): Promise<Root
     if (has('withdrawals')) verifyWithdrawalsRoot(header)
     if (!has('transactions') && recoverSender === undefined) return
     const encoded = encodeTransactions(header, has('transactions'))
+    verifyHashes(header, encoded)
     if (has('transactions')) verifyTransactionsRoot(header, encoded)
-    if (recoverSender !== undefined) verifySenders(header, encoded, recoverSender)
+    if (recoverSender !== undefined) verifySenders(header, encoded, recoverSender, has('transactions'))
   }
   const receipts = (block: VerifiedBlock) => {
     if (has('receipts')) verifyReceiptsRoot(block, has('transactions'))

@@ -1,14 +1,18 @@
+import type { Address } from '@chain-data/index'
 import { RLP } from '@ethereumjs/rlp'
 import { isAbsent, type RawObject } from '../../../nodes/evm/rawFields.ts'
 import { RlpFields, type RlpValue } from './rlpFields.ts'
-import { findType, readPayload, readType } from './transactionTypes.ts'
+import { readTempoSignature, verifyShown } from './tempoTransaction.ts'
+import { findType, readFields, readType, type TransactionType } from './transactionTypes.ts'
 
 /** A transaction in the bytes that its block commits to. */
 export interface EncodedTransaction {
   /** The bytes whose hash is the transaction's, and which the transactions root covers. */
   readonly bytes: Uint8Array
-  /** Absent: the chain made it (a deposit of a rollup), and the bytes name the sender. */
+  /** Absent: the bytes name the sender, or the chain made the transaction. */
   readonly signed?: SignedPart
+  /** The sender that a signature of Tempo names. */
+  readonly sender?: Address
 }
 
 /** What a sender signed. */
@@ -30,16 +34,43 @@ export function encodeTransaction(raw: RawObject, where: string): EncodedTransac
   if (found === undefined) return undefined
   const tx = new RlpFields(raw, where)
   const type = readType(raw, where)
-  const payload = readPayload(found, tx)
-  if (!found.isSigned) return { bytes: typed(type, payload) }
+  const payload = readFields(found.fields, tx)
+  if (found.signature === 'none') return { bytes: typed(type, payload) }
+  if (found.signature === 'tempo') return encodeTempo(tx, type, payload, found)
+  const later = readFields(found.laterFields, tx)
   const v = type === 0 || isAbsent(raw.yParity) ? tx.integer('v') : tx.integer('yParity')
   const [r, s] = [tx.integer('r'), tx.integer('s')]
-  const bytes = typed(type, [...payload, v, r, s])
-  if (type > 0) return { bytes, signed: { message: typed(type, payload), parity: Number(v), r, s } }
+  const bytes = typed(type, [...payload, v, r, s, ...later])
+  if (type > 0) {
+    return { bytes, signed: { message: typed(type, [...payload, ...later]), parity: Number(v), r, s } }
+  }
   // `v` of EIP-155 is 35 + 2 x chain id + parity; before, it was 27 + parity and the chain was not signed.
   const message = v < 35n ? payload : [...payload, (v - 35n) / 2n, 0n, 0n]
   const parity = Number(v < 35n ? v - 27n : (v - 35n) % 2n)
   return { bytes, signed: { message: typed(0, message), parity, r, s } }
+}
+
+function encodeTempo(
+  tx: RlpFields,
+  type: number,
+  payload: RlpValue[],
+  { fields }: TransactionType
+): EncodedTransaction {
+  verifyShown(tx)
+  const signature = tx.object('signature')
+  const { bytes: signatureBytes, signer } = readTempoSignature(signature)
+  const bytes = typed(type, [...payload, signatureBytes])
+  if (signer !== undefined) return { bytes, sender: signer }
+  // The sender leaves the token of the fee to a sponsor, and signs that there is one.
+  const open: Readonly<Record<string, RlpValue>> = tx.has('feePayerSignature')
+    ? { feeToken: new Uint8Array(), feePayerSignature: Uint8Array.of(0) }
+    : {}
+  const message = typed(
+    type,
+    payload.map((value, index) => open[fields[index] ?? ''] ?? value)
+  )
+  const [r, s] = [signature.integer('r'), signature.integer('s')]
+  return { bytes, signed: { message, parity: (signatureBytes.at(-1) ?? 0) - 27, r, s } }
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   readOptionalAddress,
   readQuantity
 } from '../../../nodes/evm/rawFields.ts'
+import { readAuthorizationTuple } from './readAuthorizationTuple.ts'
 
 /** A value of RLP: an integer, bytes, or a list of values. */
 export type RlpValue = bigint | Uint8Array | RlpValue[]
@@ -24,9 +25,24 @@ export class RlpFields {
     this.where = where
   }
 
+  /** Reports whether the node gave this member. */
+  has(name: string): boolean {
+    return !isAbsent(this.raw[name])
+  }
+
+  /** Reads the members of a member. */
+  object(name: string): RlpFields {
+    return new RlpFields(readObject(this.raw[name], this.where, name), `${this.where}: ${name}`)
+  }
+
   /** An integer, which RLP writes without leading zeros. */
   integer(name: string): bigint {
     return readQuantity(this.raw[name], this.where, name)
+  }
+
+  /** An integer as 32 bytes. */
+  word(name: string): Uint8Array {
+    return toBytes(`0x${this.integer(name).toString(16).padStart(64, '0')}`)
   }
 
   /** 32 bytes. */
@@ -63,7 +79,7 @@ export class RlpFields {
 
   /** An integer that is 0 where it is missing. */
   optionalInteger(name: string): bigint {
-    return isAbsent(this.raw[name]) ? 0n : this.integer(name)
+    return this.has(name) ? this.integer(name) : 0n
   }
 
   /** `true` or `false`, written as 1 or 0; a member that is missing is `false`. */
@@ -78,15 +94,23 @@ export class RlpFields {
 
   /** A list of authorizations (EIP-7702). */
   authorizations(name: string): RlpValue[] {
-    return this.objects(name, tuple => [
-      ...[tuple.integer('chainId'), tuple.address('address'), tuple.integer('nonce')],
-      ...[tuple.integer('yParity'), tuple.integer('r'), tuple.integer('s')]
-    ])
+    return this.list(name, (entry, where) => {
+      const tuple = new RlpFields(readAuthorizationTuple(entry, where), where)
+      return [
+        ...[tuple.integer('chainId'), tuple.address('address'), tuple.integer('nonce')],
+        ...[tuple.integer('yParity'), tuple.integer('r'), tuple.integer('s')]
+      ]
+    })
   }
 
   /** A list of hashes. */
   hashes(name: string): Uint8Array[] {
     return this.list(name, (entry, where) => toBytes(readHash(entry, where)))
+  }
+
+  /** A list of addresses. */
+  addresses(name: string): Uint8Array[] {
+    return this.list(name, (entry, where) => toBytes(readAddress(entry, where)))
   }
 }
 

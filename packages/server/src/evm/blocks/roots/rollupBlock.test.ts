@@ -80,7 +80,7 @@ describe('a block of a rollup', () => {
   })
 
   it('names a transaction type that it cannot encode', async () => {
-    const transactions = [{ ...deposit, type: '0x76' }]
-    await expect(verify({ transactions })).rejects.toThrow('has type 118, whose encoding is not known')
+    const transactions = [{ ...deposit, type: '0x75' }]
+    await expect(verify({ transactions })).rejects.toThrow('has type 117, whose encoding is not known')
   })
 })

@@ -8,7 +8,12 @@ import { encodeReceipt } from './encodeTransaction.ts'
 import { loadRecoverSender } from './recoverSender.ts'
 import { trieRoot } from './trieRoot.ts'
 import { verifyReceiptsRoot } from './verifyReceiptsRoot.ts'
-import { encodeTransactions, verifySenders, verifyTransactionsRoot } from './verifyTransactionsRoot.ts'
+import {
+  encodeTransactions,
+  verifyHashes,
+  verifySenders,
+  verifyTransactionsRoot
+} from './verifyTransactionsRoot.ts'
 
 /*
  * What it costs to hold a block against its header, beside verifying it in itself: 200 token transfers of type 2, signed by
@@ -81,13 +86,15 @@ it(`a block of ${count} transactions costs`, async ({ bench }) => {
       verifyReceipts(header, blank)
     }),
     bench('encoding, hashes and root of its transactions', () => {
-      verifyTransactionsRoot(whole, encodeTransactions(whole, true))
+      const encoded = encodeTransactions(whole, true)
+      verifyHashes(whole, encoded)
+      verifyTransactionsRoot(whole, encoded)
     }),
     bench('the root of its receipts', () => {
       verifyReceiptsRoot(block, true)
     }),
     bench('its senders', () => {
-      verifySenders(whole, encoded, recover)
+      verifySenders(whole, encoded, recover, true)
     }),
     bench('Keccak of 740 bytes, 200 times', () => {
       for (let i = 0; i < count; i++) keccak256(bytes)

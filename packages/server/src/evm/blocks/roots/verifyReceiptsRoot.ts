@@ -12,11 +12,14 @@ import type { VerifiedBlock, VerifiedTransaction } from '../verification/verifie
 import { createdAddress } from './createdAddress.ts'
 import { encodeReceipt } from './encodeTransaction.ts'
 import { expectRoot } from './expectRoot.ts'
-import { arbitrumInternalType, depositType, readType } from './transactionTypes.ts'
+import { readReceiver } from './tempoTransaction.ts'
+import { arbitrumInternalType, depositType, readType, stableType, tempoType } from './transactionTypes.ts'
 
 /** The last type that is part of Ethereum's own protocol. */
 const lastOwnType = 4
 const blobType = 3
+/** Types whose price follows from the base fee and their caps (EIP-1559). */
+const feeMarketTypes: ReadonlySet<number> = new Set([2, blobType, lastOwnType, stableType, tempoType])
 const gasPerBlob = 131_072n
 
 /**
@@ -88,6 +91,11 @@ function verifyDerived(
     expectQuantity(receipt, 'blobGasUsed', gasPerBlob * BigInt(blobs.length), where)
     readQuantity(receipt.blobGasPrice, where, 'blobGasPrice')
   }
+  if (type === tempoType && !isAbsent(receipt.to)) {
+    const to = readOptionalAddress(receipt.to, where, 'to')
+    const receiver = readReceiver(raw, where)
+    if (to !== receiver) throw contradicts(where, 'to', to, receiver)
+  }
   const created = readOptionalAddress(receipt.contractAddress, where, 'contractAddress')
   const isCreation = readOptionalAddress(raw.to, where, 'to') === undefined
   if (created === undefined || !isCreation || type > lastOwnType) return
@@ -105,7 +113,7 @@ function effectivePrice(
 ): bigint | undefined {
   if (type === depositType) return 0n
   if (type < 2) return readQuantity(raw.gasPrice, where, 'gasPrice')
-  if (type > lastOwnType || baseFee === undefined) return undefined
+  if (!feeMarketTypes.has(type) || baseFee === undefined) return undefined
   const cap = readQuantity(raw.maxFeePerGas, where, 'maxFeePerGas')
   const wanted = baseFee + readQuantity(raw.maxPriorityFeePerGas, where, 'maxPriorityFeePerGas')
   return wanted < cap ? wanted : cap
