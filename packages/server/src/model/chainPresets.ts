@@ -1,6 +1,6 @@
 import type { Address } from '@chain-data/index'
 import { type KnownException, knownExceptions } from './knownExceptions.ts'
-import { type RootPart, rootParts } from './rootParts.ts'
+import { type OlderParts, type RootPart, rootParts } from './rootParts.ts'
 import { describeUnknownEncoding } from './unknownEncodings.ts'
 
 /** The currency that a chain's fees are paid in. */
@@ -23,6 +23,8 @@ export interface ChainPreset {
   readonly exceptions: readonly KnownException[]
   /** Parts of its blocks that are known to be recomputable; absent: the encoding of the chain is not known. */
   readonly roots?: readonly RootPart[]
+  /** Parts that are recomputable in its old blocks; absent: the same as in new ones. */
+  readonly olderRoots?: OlderParts
   /** What of its blocks cannot be recomputed; wherever `roots` lacks a part, and where older blocks differ. */
   readonly unknownEncoding?: string
 }
@@ -56,6 +58,11 @@ const knownRoots: ReadonlyMap<number, readonly RootPart[]> = new Map([
   ...withRoots(['transactions', 'receipts', 'senders'], [945]),
   // Cronos: what Ethermint writes into headers follows from nothing that a node answers.
   ...withRoots(['senders'], [25])
+])
+
+/** Chains of whose old blocks more is recomputable. Polygon: blocks before the Madhugiri fork. */
+const knownOlderRoots: ReadonlyMap<number, OlderParts> = new Map([
+  [137, { toBlock: 80_084_799, parts: rootParts }]
 ])
 
 function withRoots(parts: readonly RootPart[], chainIds: readonly number[]) {
@@ -167,6 +174,7 @@ const rows: readonly Row[] = [
 
 function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
   const roots = knownRoots.get(chainId)
+  const olderRoots = knownOlderRoots.get(chainId)
   const unknownEncoding = describeUnknownEncoding(chainId, roots !== rootParts)
   return {
     chainId,
@@ -176,6 +184,7 @@ function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
     ...(explorerUrl === undefined ? {} : { explorerUrl }),
     exceptions: knownExceptions.get(chainId) ?? [],
     ...(roots && { roots }),
+    ...(olderRoots && { olderRoots }),
     ...(unknownEncoding === undefined ? {} : { unknownEncoding })
   }
 }

@@ -21,8 +21,19 @@ export const verifyModes = ['auto', 'roots', 'basic'] as const
 
 export type VerifyMode = (typeof verifyModes)[number]
 
-/** What is recomputed, and of which blocks: of all, or of those near the head. */
-export interface RootVerification {
+/** Parts that are recomputed in every block, and those that are in old blocks. */
+export interface RecomputedParts {
   readonly parts: readonly RootPart[]
+  readonly older?: OlderParts | undefined
+}
+
+/** Parts of blocks from before a change of their encoding that is not known. */
+export interface OlderParts {
+  readonly toBlock: number
+  readonly parts: readonly RootPart[]
+}
+
+/** What is recomputed, and of which blocks: of all, or of those near the head. */
+export interface RootVerification extends RecomputedParts {
   readonly blocks: 'all' | 'head'
 }

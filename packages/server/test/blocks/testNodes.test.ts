@@ -48,7 +48,7 @@ describe.each([['anvil', startAnvil] as const, ...onlyHardhat.map(name => [name,
 
     it('makes blocks that agree with their headers, all of them but for accounts without a key', async () => {
       const { rpc } = await startNode(start)
-      const [known, all] = [await createRootChecks(devRoots), await allChecks()]
+      const [known, all] = [await createRootChecks({ parts: devRoots }), await allChecks()]
       verifyWhole(await readWhole(rpc, '0x0'), known)
       const [sender = ''] = (await rpc('eth_accounts')) as string[]
       const prices = [{ gasPrice: '0xb2d05e00' }, { gasPrice: '0xb2d05e00', accessList: [] }]

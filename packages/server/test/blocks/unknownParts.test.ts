@@ -127,7 +127,7 @@ describe('a block that contradicts itself', () => {
 
   it('in a root is indexed unverified', async () => {
     for (const part of rootParts) {
-      const roots = await createRootChecks([part])
+      const roots = await createRootChecks({ parts: [part] })
       const error = await read(whole, [], roots).catch((failure: unknown) => failure)
       // The made-up block has no withdrawals root.
       if (part === 'withdrawals') continue

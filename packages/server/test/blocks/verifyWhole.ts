@@ -25,7 +25,7 @@ export async function readWhole(
 }
 
 /** Checks of all parts. */
-export const allChecks = () => createRootChecks(rootParts)
+export const allChecks = () => createRootChecks({ parts: rootParts })
 
 /** The rows of a block as text. @throws {NodeContradictionError} the block does not agree with itself or with its header. */
 export function verifyWhole({ block, receipts }: WholeBlock, checks: RootChecks): string {

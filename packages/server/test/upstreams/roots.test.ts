@@ -45,7 +45,7 @@ it('every block of the seeded world agrees with its header: all transaction type
   for (let number = 0; number <= use.headNumber(); number++) {
     const whole = await readWhole(rpc, quantity(number))
     const ofBlock = whole.block.transactions.map(({ type }) => type)
-    verifyWhole(whole, ofBlock.includes('0x3') ? await createRootChecks(anvilParts) : checks)
+    verifyWhole(whole, ofBlock.includes('0x3') ? await createRootChecks({ parts: anvilParts }) : checks)
     for (const type of ofBlock) types.add(type)
     for (const { status } of whole.receipts) statuses.add(status)
   }

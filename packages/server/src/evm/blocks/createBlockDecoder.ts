@@ -1,4 +1,4 @@
-import { includeHeader, type RootPart } from '../../model/rootParts.ts'
+import { includeHeader, type RecomputedParts } from '../../model/rootParts.ts'
 import type { WaivableCheck, Waiver } from '../../model/waivableChecks.ts'
 import { idOf } from '../../nodes/evm/jsonRpc.ts'
 import { isAbsent } from '../../nodes/evm/rawFields.ts'
@@ -11,7 +11,7 @@ import { createWaivers, withoutUnknown } from './verification/contradiction.ts'
 export interface DecoderSettings {
   readonly waivers: readonly Waiver[]
   /** Parts of each block that are recomputed; absent: none. */
-  readonly rootParts?: readonly RootPart[] | undefined
+  readonly roots?: RecomputedParts | undefined
 }
 
 /** The answer to a batch of `eth_getBlockByNumber` and `eth_getBlockReceipts` for one height, as the node sent it. */
@@ -38,7 +38,7 @@ export type DecodeBlock = (
 ) => Promise<DecodedBlock | undefined>
 
 /** Creates the decoder of one chain. */
-export function createBlockDecoder({ waivers, rootParts }: DecoderSettings): DecodeBlock {
+export function createBlockDecoder({ waivers, roots }: DecoderSettings): DecodeBlock {
   // Before anything counts as unknown, other nodes are asked.
   const allowed = withoutUnknown(createWaivers(waivers))
   let rootChecks: Promise<RootChecks> | undefined
@@ -55,13 +55,12 @@ export function createBlockDecoder({ waivers, rootParts }: DecoderSettings): Dec
     try {
       const results = readResults(answer)
       if (results === undefined) return undefined
-      if (rootParts !== undefined) rootChecks ??= createRootChecks(rootParts)
-      const roots = await rootChecks
+      if (roots !== undefined) rootChecks ??= createRootChecks(roots)
       const decoded = await readBlock(
         results.block,
         answer.number,
-        (block, authorizations) => toRows(block, authorizations, includeHeader(rootParts ?? [])),
-        { waivers: noted, roots },
+        (block, authorizations) => toRows(block, authorizations, includeHeader(roots?.parts ?? [])),
+        { waivers: noted, roots: await rootChecks },
         {
           receipts: () => results.receipts,
           authorizations: header => authorizationsOf(header, askForNonces)

@@ -119,7 +119,7 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
   let rootChecks: Promise<RootChecks> | undefined
   const rootChecksOf = (number: number) => {
     if (roots === undefined || (roots.blocks === 'head' && !isNew(number, newest))) return undefined
-    rootChecks ??= createRootChecks(roots.parts)
+    rootChecks ??= createRootChecks(roots)
     return rootChecks
   }
 

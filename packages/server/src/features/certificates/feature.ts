@@ -39,11 +39,12 @@ function openStates(chain: OpenEvmChain) {
 function openHeaders(chain: OpenEvmChain) {
   const { chainId, rpc, settings } = chain
   const { finality, traces, dev } = settings
-  const parts = recomputableParts(settings)
+  const recomputable = recomputableParts(settings)
   const waivers = knownWhole(chain)
-  const source = createEvmSource({ rpc, finality, waivers, traces, dev, roots: { parts, blocks: 'all' } })
+  const roots = { ...recomputable, blocks: 'all' } as const
+  const source = createEvmSource({ rpc, finality, waivers, traces, dev, roots })
   return {
-    parts,
+    parts: recomputable.parts,
     unknownEncoding: chainPresets.get(chainId)?.unknownEncoding,
     block: async (height: number, signal: AbortSignal) => toIndexedBlock(await source.block(height, signal))
   }

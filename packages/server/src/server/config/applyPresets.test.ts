@@ -81,6 +81,9 @@ describe('the preset of a chain', () => {
       verified: 'header, withdrawals, senders of new blocks',
       unverified: expect.stringContaining('state syncs')
     })
+    expect(describeChain(chainOf({ chainId: 137, verify: 'roots' })).verified).toBe(
+      `header, withdrawals, senders of all blocks; ${rootParts.join(', ')} up to block 80084799`
+    )
     expect(describeChain(chainOf({ chainId: 100 })).unverified).toContain('no recorded block')
     expect(describeChain(chainOf({ chainId: 534_352, verify: 'roots' }))).not.toHaveProperty('unverified')
     for (const chainId of [1, 31_337, 424_242]) {
@@ -102,7 +105,15 @@ describe('the presets', () => {
   })
 
   it('are all valid in a configuration', () => {
-    for (const { chainId, exceptions, ensRegistry: _, roots: __, unknownEncoding: ___, ...words } of all) {
+    for (const {
+      chainId,
+      exceptions,
+      ensRegistry: _,
+      roots: __,
+      olderRoots: ___,
+      unknownEncoding: ____,
+      ...words
+    } of all) {
       const written = { chainId, preset: false, ...words, waivers: exceptions }
       expect({ ...chainOf(written), preset: true }).toEqual(chainOf({ chainId }))
     }

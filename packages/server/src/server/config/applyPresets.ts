@@ -65,8 +65,10 @@ export function describeChain(chain: EvmChain) {
   }
 }
 
-function describeRoots({ parts, blocks }: RootVerification): string {
-  return `${parts.join(', ')} of ${blocks === 'all' ? 'all' : 'new'} blocks`
+function describeRoots({ parts, older, blocks }: RootVerification): string {
+  const old =
+    older === undefined || blocks === 'head' ? '' : `; ${older.parts.join(', ')} up to block ${older.toBlock}`
+  return `${parts.join(', ')} of ${blocks === 'all' ? 'all' : 'new'} blocks${old}`
 }
 
 function describeWaiver({ check, reason, fromBlock, toBlock, source }: Waiver): string {

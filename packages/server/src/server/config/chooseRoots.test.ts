@@ -13,7 +13,7 @@ function rootsOf(chain: object) {
 }
 
 it('verifies new blocks by default as far as the encoding of their chain is known', () => {
-  for (const chainId of [1, 560_048, 11_155_111, 10, 8453, 42_161, 999]) {
+  for (const chainId of [1, 560_048, 11_155_111, 10, 8453, 42_161, 999, 4217]) {
     expect(rootsOf({ chainId })).toEqual({ parts: rootParts, blocks: 'head' })
   }
   for (const chainId of [1_337, 31_337]) {
@@ -24,6 +24,14 @@ it('verifies new blocks by default as far as the encoding of their chain is know
 
 it('verifies what is known of a development node in a copy of a public chain', () => {
   expect(rootsOf({ chainId: 1, dev: true })).toEqual({ parts: devRoots, blocks: 'head' })
+})
+
+it('verifies more of old blocks, where the encoding of newer ones is not known', () => {
+  expect(rootsOf({ chainId: 137 })).toEqual({
+    parts: ['header', 'withdrawals', 'senders'],
+    older: { toBlock: 80_084_799, parts: rootParts },
+    blocks: 'head'
+  })
 })
 
 it('verifies every block where it is asked to, and none where it is asked not to', () => {

@@ -81,7 +81,7 @@ const { waivers = [], roots, changeLogBlocks } = config
 const decoders = hasDecoders
   ? connectDecoders(
       // Blocks near the head are not decoded elsewhere.
-      { waivers, rootParts: roots?.blocks === 'all' ? roots.parts : undefined },
+      { waivers, roots: roots?.blocks === 'all' ? roots : undefined },
       isWanted => tell({ kind: 'decoders', isWanted })
     )
   : undefined

@@ -1,4 +1,4 @@
-import type { RootPart } from '../../../model/rootParts.ts'
+import type { RecomputedParts, RootPart } from '../../../model/rootParts.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { VerifiedBlock, VerifiedHeader } from '../verification/verifiedBlock.ts'
 import { loadRecoverSender } from './recoverSender.ts'
@@ -24,11 +24,18 @@ export interface RootChecks {
   receipts(block: VerifiedBlock): void
 }
 
-/** Creates the checks of some parts of a block. */
-export async function createRootChecks(parts: readonly RootPart[]): Promise<RootChecks> {
-  const has = (part: RootPart) => parts.includes(part)
-  const recoverSender = has('senders') ? await loadRecoverSender() : undefined
+/** Creates the checks of some parts of blocks. */
+export async function createRootChecks({ parts, older }: RecomputedParts): Promise<RootChecks> {
+  const partsOf = ({ ref }: Pick<VerifiedHeader, 'ref'>) => {
+    const own = older !== undefined && ref.number <= older.toBlock ? older.parts : parts
+    return (part: RootPart) => own.includes(part)
+  }
+  const recover = [...parts, ...(older?.parts ?? [])].includes('senders')
+    ? await loadRecoverSender()
+    : undefined
   const header = (header: VerifiedHeader) => {
+    const has = partsOf(header)
+    const recoverSender = has('senders') ? recover : undefined
     if (has('header')) verifyBlockHash(header)
     if (has('withdrawals')) verifyWithdrawalsRoot(header)
     if (!has('transactions') && recoverSender === undefined) return
@@ -38,6 +45,7 @@ export async function createRootChecks(parts: readonly RootPart[]): Promise<Root
     if (recoverSender !== undefined) verifySenders(header, encoded, recoverSender, has('transactions'))
   }
   const receipts = (block: VerifiedBlock) => {
+    const has = partsOf(block)
     if (has('receipts')) verifyReceiptsRoot(block, has('transactions'))
   }
   return { header: naming(header), receipts: naming(receipts) }

@@ -57,7 +57,7 @@ async function verify(
   changed: Partial<typeof block>,
   ofReceipt: Partial<typeof receipt> = {}
 ): Promise<void> {
-  const checks = await createRootChecks(rootParts)
+  const checks = await createRootChecks({ parts: rootParts })
   const header = verifyHeader({ ...block, ...changed }, 0x112)
   checks.header(header)
   checks.receipts(verifyReceipts(header, [{ ...receipt, ...ofReceipt }]))
