@@ -9,12 +9,12 @@ export type Figures = Readonly<Record<string, number>>
  */
 export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
   sizes: {
-    'all, lines': 46_700,
+    'all, lines': 47_000,
     'all, files': 412,
     'all, files with one importer': 140,
     'all, percent of files from 200 lines': 12.5,
     'audit, lines': 2_850,
-    'evm, lines': 10_300,
+    'evm, lines': 10_650,
     'index.ts, lines': 100,
     'model, lines': 900,
     'nodes, lines': 3_900,

@@ -126,6 +126,17 @@ describe('the signers of authorizations', () => {
       [{ hash, raw: { type: '0x4', chainId: '0x1', authorizationList: list } }],
       recover
     ).get(hash)
+  it('are the same in the form that nodes built on Frontier write', async () => {
+    const recover = await loadRecoverSender()
+    const nested = good.map(({ chainId, address, nonce, r, s, yParity }) => ({
+      ...{ chain_id: Number(chainId), address, nonce },
+      signature: { odd_y_parity: yParity === '0x1', r, s }
+    }))
+    expect(read(nested, recover)).toEqual(read(good, recover))
+    expect(read(nested, recover)).toHaveLength(3)
+    expect(read([{ ...nested[0], signature: 'none' }], recover)).toBeUndefined()
+  })
+
   const byEthers: RecoverSender = ({ message, parity, r, s }) =>
     recoverAddress(
       keccak256(message),
