@@ -173,6 +173,7 @@ describe('blocks of public chains of which the parts in their presets follow fro
       [ofTransaction({ data: '0x01' }), 'data is'],
       [ofTransaction({ feePayerSignature: { r: '0x1', s: '0x1', yParity: '0x0' } }), 'hash of its fields'],
       [ofReceipt({ to: withdrawal.address }), 'to is'],
+      [ofReceipt({ to: null }), 'to is'],
       [ofReceipt({ effectiveGasPrice: '0x1' }), 'effectiveGasPrice is']
     ] as const) {
       await expect(check(altered, rootParts)).rejects.toThrow(message)

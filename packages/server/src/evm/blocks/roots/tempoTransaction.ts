@@ -27,6 +27,7 @@ export interface TempoSignature {
 
 const keyTypes = ['secp256k1', 'p256', 'webAuthn']
 
+/** @throws {NodeContradictionError} when it is of no known kind, or malformed. */
 export function readTempoSignature(signature: RlpFields): TempoSignature {
   if (!signature.has('userAddress')) return readOwnSignature(signature)
   const version = signature.raw.version === 'v2' ? 4 : 3

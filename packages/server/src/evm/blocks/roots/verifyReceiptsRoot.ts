@@ -91,7 +91,7 @@ function verifyDerived(
     expectQuantity(receipt, 'blobGasUsed', gasPerBlob * BigInt(blobs.length), where)
     readQuantity(receipt.blobGasPrice, where, 'blobGasPrice')
   }
-  if (type === tempoType && !isAbsent(receipt.to)) {
+  if (type === tempoType) {
     const to = readOptionalAddress(receipt.to, where, 'to')
     const receiver = readReceiver(raw, where)
     if (to !== receiver) throw contradicts(where, 'to', to, receiver)
