@@ -1,6 +1,6 @@
 import type { Address } from '../model/evm.ts'
 import type { LoggedChange } from './changeEntries.ts'
-import { addressLength } from './encodeBlock.ts'
+import { addressLength } from './RecordParts.ts'
 
 /** A stretch ends with an entry whose number is a multiple of this. Numbers are random: that is about so many entries. */
 const meanEntries = 8

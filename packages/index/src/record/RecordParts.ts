@@ -23,6 +23,8 @@ export const transfersFlag = 128
 export const operationsFlag = 1024
 
 export const hashLength = 32
+/** Offset of the hash in a record. */
+export const hashOffset = 1
 export const addressLength = 20
 
 /** A row of the table with its index in the table. */

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { buildChain } from '../../test/buildChain.ts'
 import type { Address, ConfirmedTransaction, HoldingCandidate, IndexedTransaction } from '../model/evm.ts'
+import { withRows } from './deriveRows.ts'
 import { encodeBlock } from './encodeBlock.ts'
 import { toHex } from './hexBytes.ts'
 import { packBlocks } from './packBlocks.ts'
-import { roles } from './RunRows.ts'
+import { roles } from './RecordRows.ts'
 import { candidateHeadLength, standardOf, tokenIdsOf } from './tokenKey.ts'
 
 const addressOf = (name: string): Address => `0x${Buffer.from(name).toString('hex').padStart(40, '0')}`
@@ -28,7 +29,7 @@ function rowsOf({ fields, ...lists }: Plan) {
   const [first] = block!.transactions
   const transaction = { ...first!.transaction, data: '0x' as const, ...fields }
   const each = { transaction, parties: [alice], candidates: [], ...lists }
-  const packed = packBlocks([encodeBlock({ ...block!, transactions: [each], events: [] })])
+  const packed = withRows(packBlocks([encodeBlock({ ...block!, transactions: [each], events: [] })]))
   const { partyAddresses, partyRoles, candidates, candidateEnds, candidateRoles } = packed
   return {
     extra: packed.extras.length,

@@ -1,13 +1,25 @@
 import { OperationWalk } from './operations.ts'
 import { addressLength, fieldIndex, RecordParts } from './RecordParts.ts'
-import { roles } from './RunRows.ts'
 import { damaged } from './recordBytes.ts'
 import { standardNumber } from './tokenKey.ts'
 import { InternalWalk, TransferWalk } from './transfers.ts'
 
+/** Roles of a party in a transaction, as bits. */
+export const roles = {
+  sent: 1,
+  received: 2,
+  created: 4,
+  tokenIn: 8,
+  tokenOut: 16,
+  internalIn: 32,
+  internalOut: 64,
+  /** Sender of a user operation, authority of a delegation, or a party for any reason that its record does not hold. */
+  signed: 128
+} as const
+
 /**
  * Rows of one transaction, each once, with their roles (bits of `roles`). A row is its bytes as text, one character a byte
- * (latin1): the address of a party, or a candidate as in `BlockRows`.
+ * (latin1): the address of a party, or a candidate as in `RunRows`.
  */
 export type RowRoles = ReadonlyMap<string, number>
 

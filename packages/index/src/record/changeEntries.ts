@@ -1,7 +1,7 @@
 import type { Address, BlockRef, Hash } from '../model/evm.ts'
 import { IndexDamagedError } from '../platform/errors.ts'
-import { addressLength, hashLength } from './encodeBlock.ts'
 import { addressBytes, toHex } from './hexBytes.ts'
+import { addressLength, hashLength } from './RecordParts.ts'
 import { ByteReader, ByteWriter } from './recordBytes.ts'
 import { firstTransactionId, toPosition } from './transactionId.ts'
 

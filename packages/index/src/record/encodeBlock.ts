@@ -1,15 +1,12 @@
-import type { AccountEvents, BlockRef, Hash, IndexedBlock } from '../model/evm.ts'
+import type { BlockRef, Hash, IndexedBlock, IndexedTransaction } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
-import { encodeAccountEvents } from './accountEvents.ts'
-import { encodeRows } from './encodeRows.ts'
-import { encodeExtra } from './extra.ts'
-import { addressBytes } from './hexBytes.ts'
+import { encodeExtra, type ListedRows } from './extra.ts'
+import { addressLength } from './RecordParts.ts'
+import { RecordRows, type RowRoles, roles } from './RecordRows.ts'
 import { writeConfirmed } from './record.ts'
 import { ByteWriter } from './recordBytes.ts'
+import { writeToken } from './tokenKey.ts'
 import { maxTransactionsPerBlock, toTransactionId } from './transactionId.ts'
-
-export const hashLength = 32
-export const addressLength = 20
 
 /** A block without its transactions. */
 export interface BlockHeader {
@@ -25,39 +22,22 @@ export interface BlockHeader {
   readonly hasUnknown: boolean
 }
 
-/** One verified block in its stored form. */
-export interface BlockRows extends BlockHeader {
-  /** Index in the block of each transaction, ascending. */
-  readonly indexes: Uint16Array
-  /** 32 bytes for each transaction. */
-  readonly hashes: Uint8Array
-  /** The records, concatenated, as `writeConfirmed` writes them, with room for their checksums. */
-  readonly records: Uint8Array
+/** Consecutive blocks as they are stored, besides their headers. Their rows follow from this (`deriveRows`). */
+export interface StoredBlocks<Memory extends ArrayBufferLike = ArrayBufferLike> {
+  /** Transaction id (`toTransactionId`) of each transaction, ascending. */
+  readonly ids: Float64Array<Memory>
+  /** The records, concatenated in the order of `ids`, as `writeConfirmed` writes them, with room for their checksums. */
+  readonly records: Uint8Array<Memory>
   /** Where each record ends. */
-  readonly recordEnds: Uint32Array
-  /** 20 bytes for each party, in the order of the transactions; each party once in a transaction. */
-  readonly parties: Uint8Array
-  /** Number of parties up to and including each transaction. */
-  readonly partyEnds: Uint32Array
-  /** Roles of each party in its transaction: bits of `roles`. */
-  readonly partyRoles: Uint8Array
-  /**
-   * For each candidate: owner (20 bytes), contract (20), standard (1), length of the key (1), `tokenIdsKey`; each candidate once
-   * in a transaction.
-   */
-  readonly candidates: Uint8Array
-  /** Transaction id of each candidate. */
-  readonly candidateIds: Float64Array
-  /** Roles of each candidate's owner: the token was moved to it, from it, or both. */
-  readonly candidateRoles: Uint8Array
-  /** 20 bytes for each account with events in this block; each once. */
-  readonly eventAddresses: Uint8Array
-  /** The events of these accounts, concatenated, as `encodeAccountEvents` writes them. */
-  readonly events: Uint8Array
-  /** Where the events of each account end. */
-  readonly eventEnds: Uint32Array
-  /** What the records lack of the rows, as `encodeExtra` writes it. */
-  readonly extra: Uint8Array
+  readonly recordEnds: Uint32Array<Memory>
+  /** What the records lack of the rows: the extra bytes of the blocks (`encodeExtra`), concatenated. */
+  readonly extras: Uint8Array<Memory>
+  /** Where the extra bytes of each block end. */
+  readonly extraEnds: Uint32Array<Memory>
+}
+
+/** One verified block in its stored form. */
+export interface BlockRows extends BlockHeader, StoredBlocks {
   /** As in `IndexedBlock`; not stored. */
   readonly hasUncheckedAuthorities: boolean
 }
@@ -67,22 +47,20 @@ export interface BlockRows extends BlockHeader {
  *   a value that has no room in the format.
  */
 export function encodeBlock(block: IndexedBlock): BlockRows {
-  const { ref, parentHash, timestampSeconds, transactions } = block
+  const { ref, parentHash, timestampSeconds, transactions, events = [] } = block
   checkTransactions(block)
   const count = transactions.length
-  const records = new ByteWriter(320 * count)
-  const hashes = new ByteWriter(hashLength * count)
-  const indexes = new Uint16Array(count)
+  const writer = new ByteWriter(320 * count)
+  const ids = new Float64Array(count)
   const recordEnds = new Uint32Array(count)
   for (const [row, { transaction, transfers = [], internal, operations = [] }] of transactions.entries()) {
-    indexes[row] = transaction.index
-    hashes.fixed(transaction.hash, hashLength)
+    ids[row] = toTransactionId(transaction)
     const details = { transfers, operations }
-    writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal })
-    recordEnds[row] = records.length
+    writeConfirmed(writer, transaction, internal === undefined ? details : { ...details, internal })
+    recordEnds[row] = writer.length
   }
-  const events = block.events ?? []
-  const { listed, ...rows } = encodeRows(transactions, records.finish())
+  const records = writer.finish()
+  const extras = encodeExtra(events, listRows(transactions, records))
   return {
     ref,
     parentHash,
@@ -91,31 +69,48 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     isTraced: block.isTraced ?? false,
     hasVerifiedRoots: block.hasVerifiedRoots ?? false,
     hasUnknown: block.unknown !== undefined,
-    indexes,
-    hashes: hashes.finish(),
-    records: records.finish(),
-    recordEnds,
-    ...rows,
-    ...encodeEvents(events),
-    extra: encodeExtra(events, listed),
+    ...{ ids, records, recordEnds, extras, extraEnds: Uint32Array.of(extras.length) },
     hasUncheckedAuthorities: block.hasUncheckedAuthorities ?? false
   }
 }
 
-/** Encodes the rows of account events. */
-function encodeEvents(
-  accounts: readonly AccountEvents[]
-): Pick<BlockRows, 'eventAddresses' | 'events' | 'eventEnds'> {
-  const parts = accounts.map(({ events }) => encodeAccountEvents(events))
-  let end = 0
-  return {
-    eventAddresses: Buffer.concat(accounts.map(({ address }) => addressBytes(address))),
-    events: Buffer.concat(parts),
-    eventEnds: Uint32Array.from(parts, ({ length }) => {
-      end += length
-      return end
+/** Lists the parties and candidates that do not follow from the records of their transactions. */
+function listRows(transactions: readonly IndexedTransaction[], records: Buffer): readonly ListedRows[] {
+  const derived = new RecordRows()
+  const writer = new ByteWriter(128)
+  const listed: ListedRows[] = []
+  let at = 0
+  for (const { transaction, parties, candidates } of transactions) {
+    at = derived.read(records, at)
+    const partyRows = parties.map(party => {
+      writer.fixed(party, addressLength)
+      return writer.takeLatin1()
+    })
+    const candidateRows = candidates.map(candidate => {
+      writer.fixed(candidate.owner, addressLength)
+      writeToken(writer, candidate)
+      return writer.takeLatin1()
+    })
+    const otherParties = unlessDerived(partyRows, derived.parties, roles.signed)
+    const otherCandidates = unlessDerived(candidateRows, derived.candidates, roles.tokenIn)
+    if (otherParties === undefined && otherCandidates === undefined) continue
+    listed.push({
+      index: transaction.index,
+      ...(otherParties && { parties: otherParties }),
+      ...(otherCandidates && { candidates: otherCandidates })
     })
   }
+  return listed
+}
+
+/**
+ * @param role - of rows that the record does not name.
+ * @returns the rows with their roles; `undefined` where they are those of the record.
+ */
+function unlessDerived(rows: readonly string[], derived: RowRoles, role: number): RowRoles | undefined {
+  const found = new Map(rows.map(row => [row, derived.get(row) ?? role]))
+  const isDerived = found.size === derived.size && rows.every(row => derived.has(row))
+  return isDerived ? undefined : found
 }
 
 function checkTransactions({ ref, transactions }: IndexedBlock): void {

@@ -2,6 +2,7 @@ import type { AccountEvent, AccountEvents } from '../model/evm.ts'
 import { decodeAccountEvents, encodeAccountEvents } from './accountEvents.ts'
 import { addressLength } from './RecordParts.ts'
 import type { RowRoles } from './RecordRows.ts'
+import { toHex } from './hexBytes.ts'
 import { ByteReader, ByteWriter, damaged } from './recordBytes.ts'
 import { candidateHeadLength } from './tokenKey.ts'
 
@@ -13,7 +14,7 @@ import { candidateHeadLength } from './tokenKey.ts'
  *   then to the end, for each transaction with rows that do not follow from its record, ascending: its index in the block
  *     (varint), which lists follow (1: bit 1 parties, bit 2 candidates), those lists
  *   parties: their number (varint), for each: address (20), roles (1)
- *   candidates: their number (varint), for each: owner (20), contract (20), standard (1), length of the key (1), `tokenIdsKey`,
+ *   candidates: their number (varint), for each: owner (20), contract (20), standard (1), length of the key (1), key of its ids (`writeToken`),
  *     roles (1)
  *
  * A list has all rows of the transaction, not only those that its record lacks. Real blocks list the parties of transactions with
@@ -68,8 +69,7 @@ export function encodeExtra(accounts: readonly AccountEvents[], listed: readonly
 /** @throws {StoreError} the bytes are damaged. */
 export function decodeExtra(extra: Uint8Array): Extra {
   const reader = new ByteReader(extra)
-  const eventAddresses: Uint8Array[] = []
-  eachAccount(extra, reader, address => void eventAddresses.push(address))
+  const eventAddresses = readAccounts(extra, reader).map(({ address }) => address)
   const listed: ListedRows[] = []
   while (!reader.atEnd) {
     const index = reader.varint()
@@ -93,6 +93,17 @@ export function decodeExtra(extra: Uint8Array): Extra {
 }
 
 /**
+ * Reads the events of all accounts from the extra bytes of a block.
+ * @throws {StoreError} the bytes are damaged.
+ */
+export function accountEventsIn(extra: Uint8Array): readonly AccountEvents[] {
+  return readAccounts(extra, new ByteReader(extra)).map(({ address, events }) => ({
+    address: toHex(address),
+    events: decodeAccountEvents(events)
+  }))
+}
+
+/**
  * Reads the events of one account from the extra bytes of a block.
  * @param address - its 20 bytes.
  * @returns `undefined` where the block has no events of the account.
@@ -102,24 +113,19 @@ export function findAccountEvents(
   extra: Uint8Array,
   address: Uint8Array
 ): readonly AccountEvent[] | undefined {
-  let found: readonly AccountEvent[] | undefined
-  eachAccount(extra, new ByteReader(extra), (each, events) => {
-    if (Buffer.compare(each, address) === 0) found = decodeAccountEvents(events)
-  })
-  return found
+  const accounts = readAccounts(extra, new ByteReader(extra))
+  const found = accounts.find(each => Buffer.compare(each.address, address) === 0)
+  return found && decodeAccountEvents(found.events)
 }
 
-function eachAccount(
-  extra: Uint8Array,
-  reader: ByteReader,
-  visit: (address: Uint8Array, events: Uint8Array) => void
-): void {
-  for (let left = reader.atEnd ? 0 : reader.varint(); left > 0; left--) {
-    const address = reader.skip(addressLength)
-    const length = reader.varint()
-    const events = reader.skip(length)
-    visit(extra.subarray(address, address + addressLength), extra.subarray(events, events + length))
+function readAccounts(extra: Uint8Array, reader: ByteReader) {
+  const take = (length: number) => {
+    const at = reader.skip(length)
+    return extra.subarray(at, at + length)
   }
+  return reader.atEnd
+    ? []
+    : reader.many(() => ({ address: take(addressLength), events: take(reader.varint()) }))
 }
 
 /** @param lengthAt - returns the length of the row that begins there. */

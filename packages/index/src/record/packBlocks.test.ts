@@ -4,10 +4,11 @@ import { buildChain, people } from '../../test/buildChain.ts'
 import { encodeConfirmed } from '../../test/encodeConfirmed.ts'
 import type { Address, HoldingCandidate, IndexedBlock } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
-import { decodeAccountEvents } from './accountEvents.ts'
+import { type BlocksWithRows, withRows } from './deriveRows.ts'
 import { encodeBlock } from './encodeBlock.ts'
+import { accountEventsIn } from './extra.ts'
 import { toHex } from './hexBytes.ts'
-import { buffersOf, type PackedBlocks, packBlocks } from './packBlocks.ts'
+import { buffersOf, packBlocks } from './packBlocks.ts'
 import { candidateHeadLength, standardOf, tokenIdsOf } from './tokenKey.ts'
 import { toTransactionId } from './transactionId.ts'
 
@@ -42,7 +43,7 @@ const chain = fc
     )
   )
 
-const pack = (blocks: readonly IndexedBlock[]) => packBlocks(blocks.map(encodeBlock))
+const pack = (blocks: readonly IndexedBlock[]) => withRows(packBlocks(blocks.map(encodeBlock)))
 
 describe('packed blocks', () => {
   it('hold every transaction with its hash and its record, in the order of the chain', () => {
@@ -107,9 +108,9 @@ describe('packed blocks', () => {
   })
 
   it('keep no memory with who hands them on', () => {
-    const packed = pack(buildChain([[{ name: 'a', parties: people.slice(0, 2) }]]))
+    const packed = packBlocks(buildChain([[{ name: 'a', parties: people.slice(0, 2) }]]).map(encodeBlock))
     const received = structuredClone(packed, { transfer: [...buffersOf(packed)] })
-    expect(addressRows(received)).toHaveLength(2)
+    expect(addressRows(withRows(received))).toHaveLength(2)
     expect(buffersOf(packed).every(({ byteLength }) => byteLength === 0)).toBe(true)
   })
 
@@ -148,19 +149,20 @@ function textOf({ owner, contract, standard, tokenId, lastTokenId }: HoldingCand
   return `${owner} ${contract} ${standard} ${tokenId} ${lastTokenId}`
 }
 
-function addressRows({ partyAddresses, partyIds }: PackedBlocks) {
+function addressRows({ partyAddresses, partyIds }: BlocksWithRows) {
   return rows(partyAddresses, 20).map((each, row) => ({ address: each, id: partyIds[row] ?? -1 }))
 }
 
-function eventRows({ eventAddresses, eventBlocks, events, eventEnds }: PackedBlocks) {
-  return rows(eventAddresses, 20).map((each, row) => ({
-    block: eventBlocks[row] ?? -1,
-    address: each,
-    events: decodeAccountEvents(events.subarray(eventEnds[row - 1] ?? 0, eventEnds[row]))
-  }))
+function eventRows({ headers, extras, extraEnds }: BlocksWithRows) {
+  return headers.flatMap(({ ref }, at) =>
+    accountEventsIn(extras.subarray(extraEnds[at - 1] ?? 0, extraEnds[at])).map(each => ({
+      block: ref.number,
+      ...each
+    }))
+  )
 }
 
-function candidateRows({ candidates, candidateEnds }: PackedBlocks): readonly HoldingCandidate[] {
+function candidateRows({ candidates, candidateEnds }: BlocksWithRows): readonly HoldingCandidate[] {
   return [...candidateEnds].map((end, row) => {
     const entry = candidates.subarray(candidateEnds[row - 1] ?? 0, end)
     return {

@@ -267,6 +267,13 @@ export class ByteReader {
     return start
   }
 
+  /** Reads a count and so many values. A wild count ends at the end of the bytes. */
+  many<T>(read: () => T): readonly T[] {
+    const values: T[] = []
+    for (let left = this.varint(); left > 0; left--) values.push(read())
+    return values
+  }
+
   /** @throws {StoreError} bytes are left over, so the writer stored more than was read. */
   finish(): void {
     if (!this.atEnd) throw damaged('it has bytes left over')

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { IndexDamagedError } from '../platform/errors.ts'
-import type { PackedBlocks } from './packBlocks.ts'
+import type { StoredBlocks } from './encodeBlock.ts'
 import { sumLength } from './RecordParts.ts'
 import { maxTransactionsPerBlock, toPosition } from './transactionId.ts'
 
@@ -12,7 +12,7 @@ import { maxTransactionsPerBlock, toPosition } from './transactionId.ts'
 /** Writes the sums of records. */
 export function sealRecords(
   chainId: number,
-  { ids, records, recordEnds }: Pick<PackedBlocks, 'ids' | 'records' | 'recordEnds'>
+  { ids, records, recordEnds }: Pick<StoredBlocks, 'ids' | 'records' | 'recordEnds'>
 ): void {
   const view = new DataView(records.buffer, records.byteOffset, records.length)
   let start = 0

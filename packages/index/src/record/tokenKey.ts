@@ -1,11 +1,16 @@
 import type { HoldingCandidate, TokenStandard } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
+import { addressLength } from './RecordParts.ts'
+import { ByteReader, ByteWriter, hexAt, integerAt } from './recordBytes.ts'
 
 /** Stored numbers of the standards; a number never changes its meaning. */
 const standards: readonly TokenStandard[] = ['erc20', 'erc721', 'erc1155']
 const maxTokenId = 2n ** 256n - 1n
 /** Length of the head of a candidate: owner, contract, standard, length of the key. */
 export const candidateHeadLength = 42
+
+/** What an account may hold. */
+type Token = Omit<HoldingCandidate, 'owner'>
 
 export function standardNumber(standard: TokenStandard): number {
   return standards.indexOf(standard)
@@ -18,49 +23,49 @@ export function standardOf(number: number): TokenStandard {
   return standard
 }
 
-/** The token ids of a candidate. */
-type TokenIds = Pick<HoldingCandidate, 'tokenId' | 'lastTokenId'>
-
-const noKey = Buffer.alloc(0)
-
 /**
- * Encodes token ids as key bytes that sort like the numbers. An id is its length, then big-endian without leading zeros; a
- * range is its first id, then its last, and so sorts right after the first id alone. Without an id the key is empty,
- * and sorts first.
- * @throws {StoreError} an id is not a 256-bit number, or a range does not ascend.
+ * Writes a token: contract (20), standard (1), length of the key of its ids (1), that key. The key sorts like the ids: an id is
+ * an integer; a range is its first id, then its last, and so sorts right after the first id alone. Without an id it is empty.
+ * @throws {StoreError} standard and ids do not go together, an id is not a 256-bit number, or a range does not ascend.
  */
-export function tokenIdsKey({ tokenId, lastTokenId }: TokenIds): Buffer {
-  if (tokenId === undefined) return noKey
-  if (lastTokenId === undefined) return idKey(tokenId)
-  if (lastTokenId <= tokenId) throw new StoreError(`token ids ${tokenId} to ${lastTokenId} are not a range`)
-  return Buffer.concat([idKey(tokenId), idKey(lastTokenId)])
+export function writeToken(writer: ByteWriter, { contract, standard, tokenId, lastTokenId }: Token): void {
+  const isStrange =
+    (tokenId === undefined) !== (standard === 'erc20') ||
+    (lastTokenId !== undefined &&
+      (standard !== 'erc721' || tokenId === undefined || lastTokenId <= tokenId)) ||
+    [tokenId, lastTokenId].some(id => id !== undefined && (id < 0n || id > maxTokenId))
+  if (isStrange) {
+    throw new StoreError(
+      `a holding candidate of ${contract} has standard ${standard} and token id ${tokenId}, last ${lastTokenId}; expected ids of 256 bits that ascend, as the standard has them`
+    )
+  }
+  writer.fixed(contract, addressLength)
+  writer.byte(standardNumber(standard))
+  writer.counted(() => {
+    if (tokenId !== undefined) writer.integer(tokenId)
+    if (lastTokenId !== undefined) writer.integer(lastTokenId)
+  })
 }
 
-/**
- * Inverse of `tokenIdsKey`.
- * @throws {StoreError} the bytes are no such key.
- */
-export function tokenIdsOf(key: Uint8Array): TokenIds {
-  const [lengthOfFirst] = key
-  if (lengthOfFirst === undefined) return {}
-  const end = 1 + lengthOfFirst
-  const tokenId = idIn(key, 1, end)
-  const lengthOfLast = key[end]
-  return lengthOfLast === undefined
-    ? { tokenId }
-    : { tokenId, lastTokenId: idIn(key, end + 1, end + 1 + lengthOfLast) }
+/** Encodes the key of token ids, as `writeToken` writes it. @throws {StoreError} as `writeToken`. */
+export function tokenIdsKey(token: Token): Buffer {
+  const writer = new ByteWriter(128)
+  writeToken(writer, token)
+  return writer.finish().subarray(addressLength + 2)
 }
 
-function idKey(tokenId: bigint): Buffer {
-  if (tokenId < 0n || tokenId > maxTokenId)
-    throw new StoreError(`token id ${tokenId} is not a 256-bit number`)
-  const hex = tokenId === 0n ? '' : tokenId.toString(16)
-  const length = Math.ceil(hex.length / 2)
-  return Buffer.from(`${length.toString(16).padStart(2, '0')}${hex.padStart(length * 2, '0')}`, 'hex')
+/** Reads what `writeToken` wrote. @throws {StoreError} the bytes are damaged. */
+export function readToken(reader: ByteReader, bytes: Uint8Array): Token {
+  const contract = hexAt(bytes, reader.skip(addressLength), addressLength)
+  const standard = standardOf(reader.byte())
+  const at = reader.skip(reader.byte())
+  return { contract, standard, ...tokenIdsOf(bytes.subarray(at, reader.at)) }
 }
 
-function idIn(key: Uint8Array, start: number, end: number): bigint {
-  if (end > key.length) throw new StoreError('a stored token id is damaged: it ends too early')
-  const digits = Buffer.from(key.subarray(start, end)).toString('hex')
-  return digits === '' ? 0n : BigInt(`0x${digits}`)
+/** Reads the key of token ids that `writeToken` wrote. @throws {StoreError} the bytes are no such key. */
+export function tokenIdsOf(key: Uint8Array): Pick<Token, 'tokenId' | 'lastTokenId'> {
+  const reader = new ByteReader(key)
+  if (reader.atEnd) return {}
+  const tokenId = integerAt(key, reader.integer())
+  return reader.atEnd ? { tokenId } : { tokenId, lastTokenId: integerAt(key, reader.integer()) }
 }

@@ -1,4 +1,4 @@
-import { addressLength } from '../record/encodeBlock.ts'
+import { addressLength } from '../record/RecordParts.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { ChunkRows } from './ChunkRows.ts'
 import { type ChunkReads, findChunks } from './chunkReads.ts'

@@ -1,4 +1,4 @@
-import type { RunRows } from '../record/RunRows.ts'
+import type { RunRows } from '../record/deriveRows.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import type { Chunk } from './chunk.ts'
 import { Filter } from './Filter.ts'

@@ -16,7 +16,7 @@ export interface Section {
  *
  * - `address`: account -> transactions that it is a party of; value: its roles.
  * - `hash`: first bytes of a transaction hash -> transaction. The record has the whole hash.
- * - `token`: owner (20 bytes), number of the contract within the run (4), standard (1), token ids (`tokenIdsKey`) ->
+ * - `token`: owner (20 bytes), number of the contract within the run (4), standard (1), token ids (`writeToken`) ->
  *   transactions; value: roles.
  * - `contract`: number of a contract within the run (4 bytes) -> the first block of the run; value: its address. Numbers follow
  *   the order of the addresses.

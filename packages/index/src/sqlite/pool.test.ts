@@ -13,6 +13,7 @@ import { commitChain } from '../../test/commitChain.ts'
 import { failingDriver } from '../../test/failingDriver.ts'
 import { readPending } from '../../test/readAll.ts'
 import { testIdentity } from '../../test/store.contract.ts'
+import { withRows } from '../record/deriveRows.ts'
 import { encodeBlock } from '../record/encodeBlock.ts'
 import { packBlocks } from '../record/packBlocks.ts'
 import { Pool, type PoolWrite } from '../store/Pool.ts'
@@ -101,7 +102,7 @@ test('a block that ends nothing writes nothing to the pool, however large it is'
   written.length = 0
   const [block] = buildChain([[{ name: 'stranger', parties: [bob] }]], { firstNumber: 1 })
   if (block === undefined) throw new Error('no block')
-  const settled = await pool.settle(packBlocks([encodeBlock(block)]))
+  const settled = await pool.settle(withRows(packBlocks([encodeBlock(block)])))
   await write(settled)
   expect(written.filter(sql => !/first_seen WHERE left_at/.test(sql))).toEqual([])
 })

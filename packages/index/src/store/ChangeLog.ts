@@ -10,9 +10,9 @@ import {
   partiesOf,
   readChanges
 } from '../record/changeEntries.ts'
-import { addressLength, hashLength } from '../record/encodeBlock.ts'
+import type { BlocksWithRows } from '../record/deriveRows.ts'
 import { toHex } from '../record/hexBytes.ts'
-import type { PackedBlocks } from '../record/packBlocks.ts'
+import { addressLength, hashLength } from '../record/RecordParts.ts'
 import { hashOfRecord } from '../record/record.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { namedBy, type PoolRows, type PoolWrite } from './Pool.ts'
@@ -143,7 +143,7 @@ export class ChangeLog {
    * @param head - of the node, as far as it is known: blocks far below it are not logged, and the log begins anew after them.
    */
   async append(
-    blocks: PackedBlocks,
+    blocks: BlocksWithRows,
     pool: PoolWrite,
     { finalized = -1, head }: { readonly finalized?: number; readonly head?: number }
   ): Promise<LogWrite> {
@@ -429,7 +429,7 @@ function endedBy({ removed }: PoolWrite): readonly LoggedChange[] {
   })
 }
 
-function* transactionsOf({ headers, ids, hashes, partyIds, partyAddresses }: PackedBlocks) {
+function* transactionsOf({ headers, ids, hashes, partyIds, partyAddresses }: BlocksWithRows) {
   let [row, party] = [0, 0]
   for (const { ref: block } of headers) {
     const end = firstTransactionId(block.number + 1)

@@ -3,6 +3,7 @@ import { type Damage, StoreError } from '../platform/errors.ts'
 import type { PoolUpdate } from '../port/pool.ts'
 import type { WriterReport } from '../port/status.ts'
 import type { ReplaceOutcome, StoreWriter, WriterState } from '../port/writer.ts'
+import { type BlocksWithRows, withRows } from '../record/deriveRows.ts'
 import type { BlockHeader } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { ChangeLog, type LogLayout, type LogWrite } from './ChangeLog.ts'
@@ -72,25 +73,29 @@ export class IndexWriter implements StoreWriter {
     blocks: PackedBlocks,
     named: { readonly finalized?: number; readonly head?: number } = {}
   ): Promise<void> {
-    await this.#inTurn(async () => {
+    const stored = await this.#inTurn(async () => {
       if (blocks.headers.length === 0) return
       this.#throwFailure()
       checkBlocks(blocks.headers, (await this.#engine.meta()).head)
-      await this.#write(() => this.#append(blocks, named))
+      const rows = withRows(blocks)
+      await this.#write(() => this.#append(rows, named))
+      return rows
     })
-    await this.#afterCommit(blocks)
+    await this.#afterCommit(stored)
   }
 
   async prependBlocks(blocks: PackedBlocks): Promise<void> {
-    await this.#inTurn(async () => {
+    const stored = await this.#inTurn(async () => {
       const last = blocks.headers.at(-1)?.ref
       if (last === undefined) return
       this.#throwFailure()
       checkBlocks(blocks.headers, undefined)
       await this.#requireParent(last)
-      await this.#write(() => this.#prepend(blocks))
+      const rows = withRows(blocks)
+      await this.#write(() => this.#prepend(rows))
+      return rows
     })
-    await this.#afterCommit(blocks)
+    await this.#afterCommit(stored)
   }
 
   blockRef(number: number): Promise<BlockRef | undefined> {
@@ -224,7 +229,7 @@ export class IndexWriter implements StoreWriter {
   }
 
   async #append(
-    blocks: PackedBlocks,
+    blocks: BlocksWithRows,
     named: { readonly finalized?: number; readonly head?: number }
   ): Promise<void> {
     const pool = await this.#pool.settle(blocks)
@@ -232,7 +237,7 @@ export class IndexWriter implements StoreWriter {
     await this.#engine.append(blocks, { pool, log }, named.finalized)
   }
 
-  async #prepend(blocks: PackedBlocks): Promise<void> {
+  async #prepend(blocks: BlocksWithRows): Promise<void> {
     const ended = await this.#logPool(await this.#pool.settleOlder(blocks, await this.#headNumber()))
     await this.#engine.prepend(blocks, ended)
   }
@@ -252,9 +257,9 @@ export class IndexWriter implements StoreWriter {
   }
 
   /** Lets the engine do what is due after these blocks. */
-  async #afterCommit({ headers, partyIds, ids, candidateEnds }: PackedBlocks): Promise<void> {
-    if (headers.length === 0) return
-    const rows = partyIds.length + ids.length + candidateEnds.length
+  async #afterCommit(stored: BlocksWithRows | undefined): Promise<void> {
+    if (stored === undefined) return
+    const rows = stored.partyIds.length + stored.ids.length + stored.candidateEnds.length
     for (let pieces = Math.ceil(rows / rowsPerPiece); pieces > 0; pieces--) {
       if (!this.#engine.isBehind() || !(await this.#work())) break
     }

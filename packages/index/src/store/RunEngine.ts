@@ -1,9 +1,10 @@
 import type { BlockRef, Hash } from '../model/evm.ts'
 import { type Damage, IndexDamagedError } from '../platform/errors.ts'
 import type { StoredBlock, WriterReport } from '../port/status.ts'
-import { hashLength } from '../record/encodeBlock.ts'
+import type { BlocksWithRows } from '../record/deriveRows.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
+import { hashLength, hashOffset } from '../record/RecordParts.ts'
 import { hashOfRecord } from '../record/record.ts'
 import { checkRecord, sealRecords } from '../record/recordSums.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
@@ -98,7 +99,7 @@ export class RunEngine {
   }
 
   /** @param finalized - newest block that is final; absent: says nothing new. */
-  append(blocks: PackedBlocks, change: PoolChange, finalized: number | undefined): Promise<void> {
+  append(blocks: BlocksWithRows, change: PoolChange, finalized: number | undefined): Promise<void> {
     return this.#change(async (transaction, meta) => {
       const [first, last] = [blocks.headers[0], blocks.headers.at(-1)]
       if (first === undefined || last === undefined) return
@@ -112,7 +113,7 @@ export class RunEngine {
   }
 
   /** Stores blocks below the first one. @param ended - absent: the pool has none of their transactions, as nearly always. */
-  prepend(blocks: PackedBlocks, ended: PoolChange | undefined): Promise<void> {
+  prepend(blocks: BlocksWithRows, ended: PoolChange | undefined): Promise<void> {
     return this.#change(async (transaction, meta) => {
       const first = blocks.headers[0]
       if (first === undefined) return
@@ -256,12 +257,13 @@ export class RunEngine {
     }
   }
 
-  async #insert(transaction: WriteTransaction, meta: MetaEdit, blocks: PackedBlocks): Promise<void> {
+  async #insert(transaction: WriteTransaction, meta: MetaEdit, blocks: BlocksWithRows): Promise<void> {
     await this.#put(transaction, blocks)
-    const [first, last] = [blocks.headers[0]?.ref, blocks.headers.at(-1)?.ref]
-    if (first === undefined || last === undefined) return
-    const range = { firstBlock: first.number, lastBlock: last.number, lastHash: hashBytes(last.hash) }
-    meta.setRuns(await this.#runs.add(transaction, meta.meta.runs, { ...blocks, ...range }))
+    const last = blocks.headers.at(-1)?.ref
+    if (last === undefined) return
+    meta.setRuns(
+      await this.#runs.add(transaction, meta.meta.runs, { ...blocks, lastHash: hashBytes(last.hash) })
+    )
     this.#hasReorged ??= await hasReorged(transaction)
     if (this.#hasReorged) await forgetReorged(transaction, hashesOf(blocks))
   }
@@ -358,11 +360,10 @@ function isSound(chainId: number, id: number, rec: Uint8Array): boolean {
   }
 }
 
-/** The hash follows the kind at the head of a record. */
 function hashBytesOf(rec: Uint8Array): Uint8Array {
-  return rec.subarray(1, 1 + hashLength)
+  return rec.subarray(hashOffset, hashOffset + hashLength)
 }
 
-function hashesOf({ hashes, ids }: PackedBlocks): readonly Uint8Array[] {
+function hashesOf({ hashes, ids }: BlocksWithRows): readonly Uint8Array[] {
   return Array.from(ids, (_, row) => hashes.subarray(row * hashLength, (row + 1) * hashLength))
 }

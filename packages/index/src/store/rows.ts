@@ -208,7 +208,7 @@ export function toPending(rows: readonly PendingColumns[]): readonly PendingTran
 
 export interface HoldingColumns {
   readonly contract: Uint8Array
-  /** An id or a range of them; see `tokenIdsKey`. */
+  /** An id or a range of them; see `writeToken`. */
   readonly tokenId: Uint8Array
   readonly standard: number
 }

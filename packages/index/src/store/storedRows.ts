@@ -1,5 +1,6 @@
 import { IndexDamagedError } from '../platform/errors.ts'
 import { deriveRows } from '../record/deriveRows.ts'
+import { joinBytes } from '../record/packBlocks.ts'
 import { checkRecord } from '../record/recordSums.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { StoredRows } from '../runs/RunWriter.ts'
@@ -43,8 +44,8 @@ export function createStoredRows(chainId: number): StoredRows {
         end += length
         return end
       })
-      const stored = { records: join(records), extras: join(extras), extraEnds }
-      const rows = deriveRows({ firstBlock: from, ids: Float64Array.from(ids), ...stored })
+      const stored = { records: joinBytes(records), extras: joinBytes(extras), extraEnds }
+      const rows = deriveRows(from, { ids: Float64Array.from(ids), ...stored })
       return { ...rows, lastHash: blocks.at(-1)?.hash ?? noExtra }
     }
   }
@@ -61,14 +62,4 @@ function checkCounts(ids: readonly number[], blocks: readonly FoundBlock[]): voi
     if ((counts.get(number) ?? 0) === transactions) continue
     throw new IndexDamagedError({ part: 'record', block: number }, 'a record of it is missing')
   }
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
 }

@@ -1,5 +1,12 @@
 import { StoreError } from '@chain-data/index'
-import { type BlockRows, encodeBlock } from '@chain-data/index/record'
+import {
+  accountEventsIn,
+  type BlockRows,
+  deriveRows,
+  encodeBlock,
+  firstTransactionId
+} from '@chain-data/index/record'
+import { encodeAccountEvents } from '@chain-data/index/test'
 import { noWaivers, type Waivers } from '../../src/evm/blocks/verification/contradiction.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
@@ -30,7 +37,7 @@ export function rowsOf(bytes: BlockBytes, waivers: Waivers = noWaivers): BlockRo
 export function readBlock(bytes: BlockBytes, waivers: Waivers = noWaivers): string | undefined {
   try {
     const { rows, ignoredLogs } = read(bytes, waivers)
-    const { hasUnknown, ...stored } = rows
+    const { hasUnknown, ...stored } = columnsOf(rows)
     const values = Object.entries({ ...stored, ignoredLogs, ...(hasUnknown && { hasUnknown }) }).map(
       ([name, value]) => [
         name,
@@ -44,6 +51,28 @@ export function readBlock(bytes: BlockBytes, waivers: Waivers = noWaivers): stri
     if ([SyntaxError, NodeContradictionError, StoreError].some(kind => error instanceof kind))
       return undefined
     throw error
+  }
+}
+
+/** A block with all rows that follow from what is stored of it. */
+function columnsOf(block: BlockRows) {
+  const { ids, extras: extra, extraEnds: _, ...stored } = block
+  const {
+    firstBlock,
+    lastBlock: _last,
+    candidateEnds: _ends,
+    eventBlocks: _blocks,
+    ...rows
+  } = deriveRows(block.ref.number, block)
+  const { ids: _ids, partyAddresses: parties, partyIds, ...others } = rows
+  const events = accountEventsIn(extra).map(each => encodeAccountEvents(each.events))
+  const first = firstTransactionId(firstBlock)
+  return {
+    ...{ ...stored, ...others, extra, parties },
+    indexes: Uint16Array.from(ids, id => id - first),
+    partyEnds: Uint32Array.from(ids, id => partyIds.findLastIndex(each => each <= id) + 1),
+    events: Buffer.concat(events),
+    eventEnds: Uint32Array.from(events, (_each, row) => Buffer.concat(events.slice(0, row + 1)).length)
   }
 }
 

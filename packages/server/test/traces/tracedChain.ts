@@ -1,11 +1,11 @@
 import { startAnvil } from '@chain-data/devnet'
 import type { AccountEvent, Address, IndexedBlock } from '@chain-data/index'
 import {
+  accountEventsIn,
   addressLength,
   type BlockRows,
-  decodeAccountEvents,
   decodeDetailed,
-  firstTransactionId,
+  deriveRows,
   toHex
 } from '@chain-data/index/record'
 import { type DetailedTransaction, eventually } from '@chain-data/index/test'
@@ -96,18 +96,13 @@ export function untracedBlock(rpc: EvmUpstreams, number: number): Promise<Indexe
 }
 
 function unpack(rows: BlockRows): TracedBlock {
-  const { ref, indexes, records, parties, eventAddresses, events, eventEnds } = rows
-  const ids = Array.from(indexes, index => firstTransactionId(ref.number) + index)
+  const { ref, ids, records, extras } = rows
+  const { partyAddresses } = deriveRows(ref.number, rows)
   return {
     number: ref.number,
-    transactions: decodeDetailed({ ids, bytes: records }),
-    parties: addressesIn(parties),
-    events: new Map(
-      addressesIn(eventAddresses).map((address, row) => [
-        address,
-        decodeAccountEvents(events.subarray(eventEnds[row - 1] ?? 0, eventEnds[row]))
-      ])
-    )
+    transactions: decodeDetailed({ ids: Array.from(ids), bytes: records }),
+    parties: addressesIn(partyAddresses),
+    events: new Map(accountEventsIn(extras).map(({ address, events }) => [address, events]))
   }
 }
 

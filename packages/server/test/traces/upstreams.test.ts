@@ -1,9 +1,4 @@
-import {
-  type BlockRows,
-  decodeAccountEvents,
-  decodeDetailed,
-  firstTransactionId
-} from '@chain-data/index/record'
+import { accountEventsIn, type BlockRows, decodeDetailed } from '@chain-data/index/record'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
 import { createTracing } from '../../src/evm/blocks/traces/createTracing.ts'
@@ -56,9 +51,8 @@ function open(rpcUrls: readonly string[] = [first.url, second.url]): EvmUpstream
 const read = (traces: TraceMode, number: number, rpcUrls?: readonly string[]) =>
   createEvmSource({ rpc: open(rpcUrls), finality: 'auto', traces }).block(number)
 
-function internalOf({ ref, indexes, records }: BlockRows) {
-  const ids = Array.from(indexes, index => firstTransactionId(ref.number) + index)
-  return decodeDetailed({ ids, bytes: records }).map(({ details }) =>
+function internalOf({ ids, records }: BlockRows) {
+  return decodeDetailed({ ids: Array.from(ids), bytes: records }).map(({ details }) =>
     details.internal?.map(({ value }) => value)
   )
 }
@@ -181,7 +175,8 @@ describe('traces that tell steps of other accounts', () => {
     first.setFault(selfCreating)
     const rows = await read('on', paying, [first.url])
     expect(internalOf(rows)).toEqual([[1n]])
-    expect(Buffer.from(rows.events)).toEqual(Buffer.from((await read('on', paying, [second.url])).events))
+    const other = await read('on', paying, [second.url])
+    expect(accountEventsIn(rows.extras)).toEqual(accountEventsIn(other.extras))
     expect(tracesAskedOf(first)).toEqual(['trace_block', 'debug_traceBlockByHash'])
   })
 
@@ -293,8 +288,8 @@ describe('blocks of their own kind', () => {
         : worked(call, result)
     )
     const rows = await read('on', empty, [first.url])
-    expect(Buffer.from(rows.eventAddresses).toString('hex')).toBe(eoa.slice(2))
-    expect(decodeAccountEvents(rows.events)).toEqual([{ kind: 'reward', amount: 9n }])
+    const events = [{ kind: 'reward', amount: 9n }]
+    expect(accountEventsIn(rows.extras)).toEqual([{ address: eoa, events }])
     second.setFault((call, result) => withoutTraces(call, worked(call, result)))
     expect((await read('on', empty, [second.url])).isTraced).toBe(true)
   })

@@ -178,7 +178,7 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
         ...(onSize ? { onSize } : {}),
         onGiver(giver, fetched) {
           const { ref, parentHash } = 'rows' in fetched ? fetched.rows : fetched.block
-          areEmpty = ('rows' in fetched ? fetched.rows.hashes : fetched.block.transactions).length === 0
+          areEmpty = ('rows' in fetched ? fetched.rows.ids : fetched.block.transactions).length === 0
           given.set(number, { giver, hash: ref.hash, parentHash })
         }
       }

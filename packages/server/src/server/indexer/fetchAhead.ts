@@ -173,7 +173,7 @@ async function fetchPatiently(
   }
 }
 
-/** Bytes that a block's rows take. */
-export function weighRows({ records, hashes, parties, candidates }: BlockRows): number {
-  return records.length + hashes.length + parties.length + candidates.length
+/** Bytes that a block's records and its other lists take. */
+export function weighRows({ records, extras }: BlockRows): number {
+  return records.length + extras.length
 }

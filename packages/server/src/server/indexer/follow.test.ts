@@ -14,10 +14,8 @@ function chainOf(blocks: number, transactions: number, bytes = 0): readonly Bloc
   const chain = buildChain(Array.from({ length: blocks }, () => [])).map(encodeBlock)
   return chain.map(block => ({
     ...{ ...block, transactionCount: transactions },
-    ...{ indexes: Uint16Array.from({ length: transactions }, (_, i) => i) },
-    ...{ hashes: new Uint8Array(32 * transactions), records: new Uint8Array(bytes) },
-    recordEnds: new Uint32Array(transactions).fill(bytes),
-    partyEnds: new Uint32Array(transactions)
+    ...{ ids: new Float64Array(transactions), records: new Uint8Array(bytes) },
+    recordEnds: new Uint32Array(transactions).fill(bytes)
   }))
 }
 

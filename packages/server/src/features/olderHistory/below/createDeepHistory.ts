@@ -1,5 +1,4 @@
 import type { Address, BlockRef, DeepHistoryCache, Hash } from '@chain-data/index'
-import { firstTransactionId } from '@chain-data/index/record'
 import { hashesIn } from '../../../evm/blocks/blockRows.ts'
 import type { EvmSource } from '../../../evm/blocks/evmSource.ts'
 import type { DeepCoverage, DeepProgress, DeepSource } from '../../../model/deepHistory.ts'
@@ -212,7 +211,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
         const problem = `transaction ${hash}: it is not in block ${number}, which the node names`
         throw new NodeContradictionError(problem, { number })
       }
-      return firstTransactionId(number) + (rows.indexes[place] ?? 0)
+      return rows.ids[place]
     }
   }
 }

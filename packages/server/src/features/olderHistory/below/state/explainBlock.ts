@@ -1,6 +1,6 @@
 import type { Address, DeepRecord } from '@chain-data/index'
-import { type BlockRows, decodeDetailed } from '@chain-data/index/record'
-import { eventsIn, recordsOf } from '../../../../evm/blocks/blockRows.ts'
+import { accountEventsIn, type BlockRows, decodeDetailed } from '@chain-data/index/record'
+import { recordsOf } from '../../../../evm/blocks/blockRows.ts'
 import {
   nativeChange,
   nativeChangeOfEvents,
@@ -34,7 +34,7 @@ export function explainBlock(rows: BlockRows, address: Address): BlockEffect {
     bytes: Buffer.concat(records.map(({ bytes }) => bytes))
   }).map(({ transaction, details }) => ({ transaction, ...details }))
   const own = known.map(({ transaction }) => transaction).filter(({ from }) => from === address)
-  const { events = [] } = eventsIn(rows).find(each => each.address === address) ?? {}
+  const { events = [] } = accountEventsIn(rows.extras).find(each => each.address === address) ?? {}
   return {
     records,
     nonces: own.map(({ nonce }) => nonce),
