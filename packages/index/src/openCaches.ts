@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { CacheLog } from './caches/CacheLog.ts'
+import type { CacheDatabase } from './caches/cacheDatabase.ts'
 import { createDeepHistoryCache, hasLeft } from './caches/createDeepHistoryCache.ts'
 import {
   createMetadataCache,
@@ -56,7 +57,7 @@ function openDocuments(
   }
   try {
     const path = join(location.folder, `${name}.sqlite`)
-    return createMetadataCache(sqlite.openCacheDatabase(path, sqlite.metadataSchema, driver), options)
+    return createMetadataCache(sqlite.openCacheDatabase(path, sqlite.busyMs.metadata, driver), options)
   } catch (error) {
     options.logger.warn(`the ${words.name} cache cannot be opened; ${words.withoutIt}`, { error })
     return noMetadataCache
@@ -91,16 +92,17 @@ export function openDeepHistoryCaches(
   location: StoreLocation,
   { bound, logger, now = Date.now, driver, onDamage = () => {} }: DeepHistoryCachesOptions
 ): DeepHistoryCaches {
-  const common = { bound, now, onDamage }
-  const openFile = (path: string) =>
-    createDeepHistoryCache(sqlite.openCacheDatabase(path, sqlite.deepHistorySchema, driver), common)
+  const openFile = (chainId: number, path: string) =>
+    openOver(sqlite.openCacheDatabase(path, sqlite.busyMs.deepHistory, driver), chainId)
+  const openOver = (database: CacheDatabase, chainId: number) =>
+    createDeepHistoryCache(database, { chainId, bound, now, onDamage })
   const { open, end } = openEngine()
   const opened: DeepHistoryCache[] = []
   return {
     ofChain(chainId) {
       const openInMemory = (error: unknown) => {
         logger.warn('the deep history cache refuses; it is kept in memory', { chainId, error })
-        return openFile(':memory:')
+        return openFile(chainId, ':memory:')
       }
       let cache: DeepHistoryCache
       try {
@@ -121,14 +123,14 @@ export function openDeepHistoryCaches(
     if (location.kind === 'sqlite') {
       const { folder } = location
       return {
-        open: (chainId: number) => openFile(join(folder, `evm-${chainId}.deep.sqlite`)),
+        open: (chainId: number) => openFile(chainId, join(folder, `evm-${chainId}.deep.sqlite`)),
         end: async () => {}
       }
     }
     const database = postgres.openCacheDatabase(location.url, postgres.deepHistorySchema)
     const shared = { ...database, close: async () => {} }
     return {
-      open: (chainId: number) => createDeepHistoryCache(shared, { ...common, chainId }),
+      open: (chainId: number) => openOver(shared, chainId),
       end: database.close
     }
   }
@@ -163,7 +165,7 @@ function orElse(
   return {
     known: (address, anchor) => ask(asked => asked.known(address, anchor)),
     candidates: (address, anchor) => ask(asked => asked.candidates(address, anchor)),
-    lookUpHash: (hash, anchor) => ask(asked => asked.lookUpHash(hash, anchor)),
+    lookUpHash: (address, hash, anchor) => ask(asked => asked.lookUpHash(address, hash, anchor)),
     save: (address, anchor, stretch) => ask(asked => asked.save(address, anchor, stretch)),
     forget: address => ask(asked => asked.forget(address)),
     async *records(address, anchor, part) {

@@ -79,8 +79,8 @@ describe('a metadata cache in PostgreSQL', () => {
     await Promise.all(caches.map(cache => cache.close()))
     const sums = await queryOnce(
       url,
-      `SELECT u.kind, u.weight::int, coalesce(sum(d.weight), 0)::int AS sum FROM chain_data_metadata.usage u
-       LEFT JOIN chain_data_metadata.document d USING (kind) GROUP BY u.kind, u.weight ORDER BY u.kind`
+      `SELECT u.space, u.weight::int, coalesce(sum(d.weight), 0)::int AS sum FROM chain_data_metadata.usage u
+       LEFT JOIN chain_data_metadata.entry d USING (space) GROUP BY u.space, u.weight ORDER BY u.space`
     )
     expect(sums).toHaveLength(2)
     for (const { weight, sum } of sums) {
@@ -135,11 +135,8 @@ describe('a metadata cache whose database goes away', () => {
     const cache = open(url, { now: () => nowMs })
     cache.saveDocument('url', 'kept', document)
     await vi.waitFor(async () => {
-      const [row] = await queryOnce(
-        url,
-        "SELECT to_regclass('chain_data_metadata.document') IS NOT NULL AS is"
-      )
-      const rows = row?.is ? await queryOnce(url, 'SELECT FROM chain_data_metadata.document') : []
+      const [row] = await queryOnce(url, "SELECT to_regclass('chain_data_metadata.entry') IS NOT NULL AS is")
+      const rows = row?.is ? await queryOnce(url, 'SELECT FROM chain_data_metadata.entry') : []
       expect(rows).toHaveLength(1)
     }, patient(10_000))
     const away = async (refuse: boolean) => {

@@ -27,8 +27,6 @@ export interface CacheDatabase {
   readonly prefix: string
   /** Number of rows that one statement may read or write. */
   readonly maxRows: number
-  /** Ends a SELECT of rows to delete: passes over those that another server deletes now. */
-  readonly skipLocked: string
   /** Runs steps outside a transaction. */
   run<T>(steps: Steps<T>): Promise<T>
   /** Runs steps in one transaction, while no other server's transaction with the same `lock` runs. */

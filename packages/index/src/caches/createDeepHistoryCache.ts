@@ -1,53 +1,56 @@
-import { crc32 } from 'node:zlib'
-import type { DeepGap, DeepHistoryCache, DeepStretch } from '../model/deepHistory.ts'
+import type { DeepGap, DeepHistoryCache, DeepRecord, DeepStretch } from '../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../model/evm.ts'
-import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
+import { StoreUnavailableError } from '../platform/errors.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
-import { standardNumber, standardOf, tokenIdsKey, tokenIdsOf } from '../record/tokenKey.ts'
+import { hashLength, hashOffset } from '../record/RecordParts.ts'
+import { ByteReader, ByteWriter, hexAt } from '../record/recordBytes.ts'
+import { readToken, writeToken } from '../record/tokenKey.ts'
+import { firstTransactionId, toPosition } from '../record/transactionId.ts'
 import { sumOfRow } from '../store/rowSums.ts'
-import { ask, type CacheDatabase, type CacheValue, type Steps } from './cacheDatabase.ts'
+import { ask, type CacheDatabase, type Steps } from './cacheDatabase.ts'
+import { evict, findEntries, putEntry, removeEntry, touchEntry } from './entries.ts'
 
-const chunkRecords = 256
-/** Rows of accounts that have left which one save removes, of each table. */
-const sweptRows = 2_000
-const evictedAccounts = 64
-/** Approximate bytes of an account, a record and a candidate besides their values, index entries included. */
-const accountOverheadBytes = 200
-const recordOverheadBytes = 120
-const candidateOverheadBytes = 40
+/** Parts of a history that are read at once. */
+const partsAtOnce = 4
+/** Bytes of an account and of a part besides their values, about, index entries included. */
+const overheadBytes = 200
 /** A use is stored only if the last one is older: reading must not become writing. */
 const useGrainMs = 60_000
+/** Bytes of each hash by which a record is looked for among those of an account. */
+const markLength = 4
 
-const addressLength = 20
+/** The lists of an account, each known from a block up to the anchor, in parts. */
+const lists = { records: 0, candidates: 1 } as const
 
-interface AccountRow {
-  readonly id: number
-  readonly records_from: number
-  readonly candidates_from: number
-  /** The gaps of its records, as `gapBits` has them. */
-  readonly from_state: number
-  readonly used_at: number
-  /** Lowest transaction that is known; null: none. */
-  readonly oldest_tx: number | null
-  /** Of all candidates. */
-  readonly held_sum: number
-  readonly sum: number | null
+/** What is known of an account. */
+interface Account {
+  readonly anchor: BlockRef
+  /** By list: the first block from which on it is known. */
+  readonly from: Readonly<Record<keyof typeof lists, number>>
+  readonly gaps: readonly DeepGap[]
+  /** Bytes of all parts. */
+  readonly weight: number
 }
 
-interface RecordRow {
-  readonly tx: number
-  readonly hash: Uint8Array
-  readonly rec: Uint8Array
-  readonly sum: number | null
+interface FoundAccount extends Account {
+  readonly id: number
+  readonly usedAtMs: number
+}
+
+/** What a list has of the blocks from `low` up to, and without, `above`. */
+interface PartRow {
+  readonly low: number
+  readonly above: number
+  readonly sum: number
+  readonly body: Uint8Array
 }
 
 export interface DeepHistoryCacheOptions {
+  readonly chainId: number
   /** Approximate maximum of bytes; one account may have more. */
   readonly bound: number
   /** `Date.now`, replaced in tests. */
   readonly now: () => number
-  /** Chain of the cache, where the tables hold several; absent: they hold one. */
-  readonly chainId?: number
   /** Called for what differs from its checksums: its account counts as unknown, and is read from the nodes again. */
   onDamage?(): void
 }
@@ -55,305 +58,238 @@ export interface DeepHistoryCacheOptions {
 /** Creates the cache of what is older than one chain's index, over the tables of an engine's `cacheDatabase.ts`. */
 export function createDeepHistoryCache(
   database: CacheDatabase,
-  { bound, now, chainId, onDamage }: DeepHistoryCacheOptions
+  { chainId, bound, now, onDamage }: DeepHistoryCacheOptions
 ): DeepHistoryCache {
-  const [account, record, candidate, dropped, usage] = [
-    'account',
-    'record',
-    'candidate',
-    'dropped',
-    'usage'
-  ].map(table => database.prefix + table)
-  const ofChain = chainId === undefined ? '' : `chain = ${chainId} AND`
-  const keyOf = (address: Address, anchor: BlockRef) =>
-    [addressBytes(address), anchor.number, hashBytes(anchor.hash)] as const
+  const part = `${database.prefix}part`
 
-  const columns = 'id, records_from, candidates_from, from_state, used_at, oldest_tx, held_sum, sum'
+  const sumOfPart = (account: number, list: number, { low, above, body }: Omit<PartRow, 'sum'>) =>
+    sumOfRow(chainId, 'part', { account, list, low, above, body })
 
-  /** Of what is known of an account; not of when it was used. */
-  function sumOfAccount(
-    address: Address,
-    anchor: BlockRef,
-    row: Omit<AccountRow, 'sum' | 'used_at'>
-  ): number {
-    const { id, records_from, candidates_from, from_state, oldest_tx, held_sum } = row
-    const [key, number, hash] = keyOf(address, anchor)
-    const known = { id, records_from, candidates_from, from_state, oldest_tx, held_sum }
-    return sumOfRow(chainId ?? 0, 'account', { key, number, hash, ...known })
-  }
-
-  /** @param newer - the next newer record of the account; null: it is the newest. */
-  function sumOfRecord(id: number, { tx, hash, rec }: Omit<RecordRow, 'sum'>, newer: number | null): number {
-    return sumOfRow(chainId ?? 0, 'record', { id, tx, hash, rec, newer })
-  }
-
-  function* find(address: Address, anchor: BlockRef): Steps<AccountRow | undefined> {
-    const [row] = yield* ask<AccountRow>(
-      `SELECT ${columns} FROM ${account}
-       WHERE ${ofChain} address = $1 AND anchor_number = $2 AND anchor_hash = $3`,
-      ...keyOf(address, anchor)
-    )
-    if (row === undefined || row.sum === sumOfAccount(address, anchor, row)) return row
-    yield* forget(row.id)
-    return undefined
+  function* find(address: Address, anchor: BlockRef): Steps<FoundAccount | undefined> {
+    const [row] = yield* findEntries(database, [chainId], [addressBytes(address)])
+    if (row?.body === undefined) return row && (yield* forget(row.id))
+    const account = decodeAccount(row.body)
+    // Else what was kept is older than another block.
+    const isSame = account.anchor.number === anchor.number && account.anchor.hash === anchor.hash
+    return isSame ? { ...account, id: row.id, usedAtMs: row.usedAtMs } : undefined
   }
 
   /** Removes an account of which something is not what was written. */
-  function* forget(id: number): Steps<void> {
+  function* forget(id: number): Steps<undefined> {
     onDamage?.()
-    yield* ask(`DELETE FROM ${account} WHERE id = $1`, id)
+    yield* removeEntry(database, id)
+    return undefined
+  }
+
+  function* put(address: Address, account: Account): Steps<number> {
+    const weight = overheadBytes + account.weight
+    return yield* putEntry(database, chainId, addressBytes(address), encodeAccount(account), weight, now())
   }
 
   function* remove(address: Address): Steps<void> {
-    yield* ask(`DELETE FROM ${account} WHERE ${ofChain} address = $1`, addressBytes(address))
-  }
-
-  function* make(address: Address, anchor: BlockRef): Steps<AccountRow> {
-    // What was kept of it is older than another block.
-    yield* remove(address)
-    const [chainColumn, values] = chainId === undefined ? ['', ''] : ['chain, ', `${chainId}, `]
-    const [made] = yield* ask<AccountRow>(
-      `INSERT INTO ${account}
-         (${chainColumn}address, anchor_number, anchor_hash, records_from, candidates_from, used_at, weight)
-       VALUES (${values}$1, $2, $3, $2, $2, $4, $5) RETURNING ${columns}`,
-      ...keyOf(address, anchor),
-      now(),
-      accountOverheadBytes
-    )
-    if (made === undefined) throw new Error(`an account older than block ${anchor.number} was not inserted`)
-    return made
-  }
-
-  /** @returns the values of `returned` of the rows that were not there yet. */
-  function* insert<Row extends object>(
-    table: string,
-    rows: readonly (readonly CacheValue[])[],
-    returned: keyof Row & string
-  ): Steps<readonly Row[]> {
-    const inserted: Row[] = []
-    for (let from = 0; from < rows.length; from += database.maxRows) {
-      const some = rows.slice(from, from + database.maxRows)
-      let n = 0
-      const tuples = some.map(values => `(${values.map(() => `$${++n}`).join(', ')})`)
-      const text = `INSERT INTO ${table} VALUES ${tuples.join(', ')} ON CONFLICT DO NOTHING RETURNING ${returned}`
-      inserted.push(...(yield* ask<Row>(text, ...some.flat())))
-    }
-    return inserted
+    const [row] = yield* findEntries(database, [chainId], [addressBytes(address)])
+    if (row !== undefined) yield* removeEntry(database, row.id)
   }
 
   function* save(address: Address, anchor: BlockRef, stretch: DeepStretch): Steps<void> {
-    const known = (yield* find(address, anchor)) ?? (yield* make(address, anchor))
-    const { id, records_from, candidates_from } = known
-    const { from, below } = stretch
-    const joins = (knownFrom: number) => below >= knownFrom && from < knownFrom
-    const records = joins(records_from) ? stretch.records : undefined
-    const candidates = joins(candidates_from) ? stretch.candidates : undefined
-    let newest = known.oldest_tx
-    // What lies above is stored already.
-    const older = (records ?? [])
-      .filter(({ id: tx }) => newest === null || tx < newest)
-      .sort((a, b) => b.id - a.id)
-      .map(({ id: tx, hash, bytes: rec }) => {
-        const sum = sumOfRecord(id, { tx, hash, rec }, newest)
-        newest = tx
-        return [id, tx, hash, rec, sum]
-      })
-    yield* insert<RecordRow>(`${record} (account, tx, hash, rec, sum)`, older, 'tx')
-    const held = yield* insert<{ held: Uint8Array }>(
-      `${candidate} (account, held)`,
-      (candidates ?? []).map(each => [id, encodeHeld(each)]),
-      'held'
-    )
-    const after = {
-      id,
-      records_from: records === undefined ? records_from : from,
-      candidates_from: candidates === undefined ? candidates_from : from,
-      from_state: known.from_state | (records === undefined ? 0 : bitsOf(stretch.gaps ?? [])),
-      oldest_tx: newest,
-      held_sum: (known.held_sum + sumOfHeld(held)) % 2 ** 32
-    }
-    yield* ask(
-      `UPDATE ${account} SET records_from = $2, candidates_from = $3, used_at = $4, weight = weight + $5,
-         from_state = $6, oldest_tx = $7, held_sum = $8, sum = $9 WHERE id = $1`,
-      ...[id, after.records_from, after.candidates_from, now(), weigh(records ?? [], candidates ?? [])],
-      ...[after.from_state, after.oldest_tx, after.held_sum, sumOfAccount(address, anchor, after)]
-    )
-    yield* evict(id)
-    yield* sweep()
-  }
-
-  /** Removes accounts, least recently used first, until the others fit; never the one that was just written. */
-  function* evict(keptId: number): Steps<void> {
-    yield* ask(
-      `DELETE FROM ${account} WHERE id IN (
-         SELECT id FROM (
-           SELECT id, sum(weight) OVER (ORDER BY used_at, id) - weight AS ahead FROM (
-             SELECT id, weight, used_at FROM ${account} WHERE ${ofChain} id <> $1
-             ORDER BY used_at, id LIMIT ${evictedAccounts}
-           ) AS oldest
-         ) AS leaving
-         WHERE ahead < (SELECT weight FROM ${usage} WHERE ${ofChain} true) - $2
-       )`,
-      keptId,
-      bound
-    )
-  }
-
-  /** Removes some rows of one account that has left. */
-  function* sweep(): Steps<void> {
-    const [gone] = yield* ask<{ account: number }>(
-      `SELECT account FROM ${dropped} LIMIT 1 ${database.skipLocked}`
-    )
-    if (gone === undefined) return
-    let removed = 0
-    for (const [table, key] of [
-      [record, 'tx'],
-      [candidate, 'held']
-    ]) {
-      const rows = yield* ask(
-        `DELETE FROM ${table} WHERE account = $1
-           AND ${key} IN (SELECT ${key} FROM ${table} WHERE account = $1 LIMIT ${sweptRows}) RETURNING account`,
-        gone.account
+    const known = yield* find(address, anchor)
+    let account: Account = known ?? unknownAccount(anchor)
+    if (known === undefined) yield* remove(address)
+    const id = known?.id ?? (yield* put(address, account))
+    for (const list of ['records', 'candidates'] as const) {
+      const above = account.from[list]
+      const { from: low, below } = stretch
+      if (stretch[list] === undefined || below < above || low >= above) continue
+      // What lies above is stored already.
+      const endId = firstTransactionId(above)
+      const records = (stretch.records ?? []).filter(each => each.id < endId).sort((a, b) => b.id - a.id)
+      const [body, marks] =
+        list === 'records'
+          ? [encodeRecords(records), marksOf(records)]
+          : [encodeCandidates(stretch.candidates ?? []), noMarks]
+      yield* ask(
+        `INSERT INTO ${part} (account, list, low, above, sum, marks, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        ...[id, lists[list], low, above, sumOfPart(id, lists[list], { low, above, body }), marks, body]
       )
-      removed += rows.length
+      const gaps = list === 'records' ? [...account.gaps, ...(stretch.gaps ?? [])] : account.gaps
+      const weight = account.weight + body.length + marks.length + overheadBytes
+      account = { anchor, from: { ...account.from, [list]: low }, gaps, weight }
     }
-    if (removed === 0) yield* ask(`DELETE FROM ${dropped} WHERE account = $1`, gone.account)
+    yield* put(address, account)
+    yield* evict(database, chainId, bound, id)
   }
 
-  function* known(address: Address, anchor: BlockRef) {
-    const row = yield* find(address, anchor)
-    if (row === undefined) return { recordsFrom: anchor.number, candidatesFrom: anchor.number, gaps: [] }
-    const nowMs = now()
-    if (Math.abs(nowMs - row.used_at) > useGrainMs) {
-      yield* ask(`UPDATE ${account} SET used_at = $1 WHERE id = $2`, nowMs, row.id)
-    }
-    return {
-      recordsFrom: row.records_from,
-      candidatesFrom: row.candidates_from,
-      gaps: gapsIn(row.from_state)
-    }
+  function* knownOf(address: Address, anchor: BlockRef): Steps<Account> {
+    const found = yield* find(address, anchor)
+    if (found === undefined) return unknownAccount(anchor)
+    if (Math.abs(now() - found.usedAtMs) > useGrainMs) yield* touchEntry(database, found.id, now())
+    return found
   }
 
-  /** @param before - the account as it was before. */
-  function* readChunk(address: Address, anchor: BlockRef, before: AccountRow, below: number, limit: number) {
-    const { id, oldest_tx } = before
-    const rows = yield* ask<RecordRow>(
-      `SELECT tx, hash, rec, sum FROM ${record} WHERE account = $1 AND tx < $2 ORDER BY tx DESC LIMIT $3`,
-      ...[id, below, limit]
+  /**
+   * Reads parts of a list, from a block down.
+   * @throws {StoreUnavailableError} the account has left since it was found, or a part of it is not what was written.
+   */
+  function* read(
+    list: keyof typeof lists,
+    address: Address,
+    account: FoundAccount,
+    highest: number,
+    limit: number
+  ): Steps<readonly PartRow[]> {
+    const { id, anchor } = account
+    const top = Math.min(highest, anchor.number - 1)
+    if (account.from[list] > top) return []
+    const parts = yield* ask<PartRow>(
+      `SELECT low, above, sum, body FROM ${part} WHERE account = $1 AND list = $2 AND low <= $3 ORDER BY low DESC LIMIT $4`,
+      ...[id, lists[list], top, limit]
     )
-    const [above] = yield* ask<{ tx: number | null }>(
-      `SELECT min(tx) AS tx FROM ${record} WHERE account = $1 AND tx >= $2`,
-      ...[id, below]
-    )
-    // Still there afterwards, so it was there with all its records before.
+    // Still there afterwards, so it was there with all its parts before.
     if ((yield* find(address, anchor))?.id !== id) throw hasLeft()
-    let newer = above?.tx ?? null
-    const isSound = rows.every(row => {
-      const isWritten = row.sum === sumOfRecord(id, row, newer)
-      newer = row.tx
-      return isWritten
+    let reached = top + 1
+    const isSound = parts.every((each, at) => {
+      const isNext = at === 0 ? each.above >= reached : each.above === reached
+      reached = each.low
+      return isNext && each.sum === sumOfPart(id, lists[list], each)
     })
-    const reached = rows.at(-1)?.tx ?? below
-    const isWhole = rows.length === limit || oldest_tx === null || reached <= oldest_tx
-    if (isSound && isWhole) return rows
+    if (isSound && (parts.length === limit || reached <= account.from[list])) return parts
     yield* forget(id)
     throw hasLeft()
   }
 
-  function* candidates(address: Address, anchor: BlockRef): Steps<readonly HoldingCandidate[]> {
-    const row = yield* find(address, anchor)
-    if (row === undefined) return []
-    const held = yield* ask<{ held: Uint8Array }>(`SELECT held FROM ${candidate} WHERE account = $1`, row.id)
-    if (sumOfHeld(held) !== row.held_sum) {
-      const after = yield* find(address, anchor)
-      // Unless another server has added some meanwhile.
-      if (after?.id === row.id && after.held_sum === row.held_sum) yield* forget(row.id)
-      throw hasLeft()
+  function* readRecords(
+    address: Address,
+    account: FoundAccount,
+    belowId: number
+  ): Steps<readonly DeepRecord[]> {
+    for (let highest = toPosition(belowId - 1).blockNumber; ; ) {
+      const parts = yield* read('records', address, account, highest, partsAtOnce)
+      const found = parts.flatMap(({ body }) => decodeRecords(body)).filter(({ id }) => id < belowId)
+      if (found.length > 0 || parts.length < partsAtOnce) return found
+      highest = (parts.at(-1)?.low ?? 0) - 1
     }
-    return held.map(each => decodeHeld(address, each.held))
   }
 
-  function* lookUp(hash: Hash, anchor: BlockRef): Steps<number | undefined> {
-    const [found] = yield* ask<RecordRow & { account: number; newer: number | null }>(
-      `SELECT r.account, r.tx, r.hash, r.rec, r.sum,
-         (SELECT min(n.tx) FROM ${record} n WHERE n.account = r.account AND n.tx > r.tx) AS newer
-       FROM ${record} r JOIN ${account} AS a ON a.id = r.account
-       WHERE r.hash = $1 AND ${ofChain} a.anchor_number = $2 AND a.anchor_hash = $3 LIMIT 1`,
-      ...[hashBytes(hash), anchor.number, hashBytes(anchor.hash)]
+  function* candidatesOf(address: Address, anchor: BlockRef): Steps<readonly HoldingCandidate[]> {
+    const account = yield* find(address, anchor)
+    if (account === undefined) return []
+    const parts = yield* read('candidates', address, account, anchor.number, 2 ** 31)
+    const all = parts.flatMap(({ body }) => decodeCandidates(address, body))
+    return [...new Map(all.map(each => [Object.values(each).join(), each])).values()]
+  }
+
+  function* lookUp(address: Address, hash: Hash, anchor: BlockRef): Steps<number | undefined> {
+    const account = yield* find(address, anchor)
+    if (account === undefined) return undefined
+    const marked = yield* ask<{ low: number; marks: Uint8Array }>(
+      `SELECT low, marks FROM ${part} WHERE account = $1 AND list = ${lists.records}`,
+      account.id
     )
-    if (found === undefined || found.sum === sumOfRecord(found.account, found, found.newer)) return found?.tx
-    yield* forget(found.account)
+    for (const { low, marks } of marked) {
+      if (!hasMark(marks, hashBytes(hash))) continue
+      const parts = yield* read('records', address, account, low, 1)
+      const records = parts.flatMap(({ body }) => decodeRecords(body))
+      const found = records.find(({ bytes }) => hexAt(bytes, hashOffset, hashLength) === hash)
+      if (found !== undefined) return found.id
+    }
     return undefined
   }
 
   return {
-    known: (address, anchor) => database.run(known(address, anchor)),
+    async known(address, anchor) {
+      const { from, gaps } = await database.run(knownOf(address, anchor))
+      return { recordsFrom: from.records, candidatesFrom: from.candidates, gaps }
+    },
     async *records(address, anchor, { belowId, limit = Number.POSITIVE_INFINITY }) {
-      const found = await database.run(find(address, anchor))
-      if (found === undefined) return
+      const account = await database.run(find(address, anchor))
+      if (account === undefined) return
       let below = belowId
       for (let left = limit; left > 0; ) {
-        const wanted = Math.min(left, chunkRecords)
-        const rows = await database.run(readChunk(address, anchor, found, below, wanted))
-        const last = rows.at(-1)
+        const found = (await database.run(readRecords(address, account, below))).slice(0, left)
+        const last = found.at(-1)
         if (last === undefined) return
-        yield { ids: rows.map(({ tx }) => tx), bytes: Buffer.concat(rows.map(({ rec }) => rec)) }
-        below = last.tx
-        left -= rows.length
+        yield { ids: found.map(({ id }) => id), bytes: Buffer.concat(found.map(({ bytes }) => bytes)) }
+        below = last.id
+        left -= found.length
       }
     },
-    candidates: (address, anchor) => database.run(candidates(address, anchor)),
-    lookUpHash: (hash, anchor) => database.run(lookUp(hash, anchor)),
+    candidates: (address, anchor) => database.run(candidatesOf(address, anchor)),
+    lookUpHash: (address, hash, anchor) => database.run(lookUp(address, hash, anchor)),
     save: (address, anchor, stretch) => database.transaction(String(chainId), save(address, anchor, stretch)),
     forget: address => database.run(remove(address)),
     close: () => database.close()
   }
 }
 
-/** Bits of the gaps in a stored number. */
-const gapBits: readonly (readonly [DeepGap, number])[] = [
-  ['zero-value-receipts', 1],
-  ['authorities', 2],
-  ['payments-passed-on', 4]
-]
+/** By their bits. */
+const allGaps: readonly DeepGap[] = ['zero-value-receipts', 'authorities', 'payments-passed-on']
+const noMarks = Buffer.alloc(0)
 
-function bitsOf(gaps: readonly DeepGap[]): number {
-  return gapBits.reduce((bits, [gap, bit]) => (gaps.includes(gap) ? bits | bit : bits), 0)
+function unknownAccount(anchor: BlockRef): Account {
+  return { anchor, from: { records: anchor.number, candidates: anchor.number }, gaps: [], weight: 0 }
 }
 
-function gapsIn(bits: number): readonly DeepGap[] {
-  return gapBits.filter(([, bit]) => (bits & bit) !== 0).map(([gap]) => gap)
+function encodeAccount({ anchor, from, gaps, weight }: Account): Buffer {
+  const writer = new ByteWriter(64)
+  writer.fixed(anchor.hash, hashLength)
+  writer.byte(allGaps.reduce((bits, gap, at) => (gaps.includes(gap) ? bits | (1 << at) : bits), 0))
+  for (const number of [anchor.number, from.records, from.candidates, weight]) writer.varint(number)
+  return writer.finish()
 }
 
-/** A candidate without its owner: contract (20 bytes), standard (1), key of the token ids. */
-function encodeHeld(candidate: HoldingCandidate): Buffer {
-  const { contract, standard } = candidate
-  return Buffer.concat([
-    addressBytes(contract),
-    Buffer.from([standardNumber(standard)]),
-    tokenIdsKey(candidate)
-  ])
-}
-
-function sumOfHeld(rows: readonly { readonly held: Uint8Array }[]): number {
-  return rows.reduce((sum, { held }) => (sum + crc32(held)) % 2 ** 32, 0)
-}
-
-/** @throws {StoreError} the bytes are damaged. */
-function decodeHeld(owner: Address, bytes: Uint8Array): HoldingCandidate {
-  const number = bytes[addressLength]
-  if (number === undefined) throw new StoreError('a stored candidate is damaged: it ends too early')
+function decodeAccount(bytes: Uint8Array): Account {
+  const reader = new ByteReader(bytes)
+  const hash = hexAt(bytes, reader.skip(hashLength), hashLength)
+  const bits = reader.byte()
   return {
-    owner,
-    contract: `0x${Buffer.from(bytes.subarray(0, addressLength)).toString('hex')}`,
-    standard: standardOf(number),
-    ...tokenIdsOf(bytes.subarray(addressLength + 1))
+    anchor: { hash, number: reader.varint() },
+    gaps: allGaps.filter((_, at) => (bits & (1 << at)) !== 0),
+    from: { records: reader.varint(), candidates: reader.varint() },
+    weight: reader.varint()
   }
 }
 
-function weigh(records: NonNullable<DeepStretch['records']>, candidates: readonly HoldingCandidate[]) {
-  const recordBytes = records.reduce((sum, { bytes }) => sum + bytes.length + recordOverheadBytes, 0)
-  return recordBytes + candidates.length * candidateOverheadBytes
+function encodeRecords(records: readonly DeepRecord[]): Buffer {
+  const writer = new ByteWriter(256 * (1 + records.length))
+  writer.varint(records.length)
+  for (const { id, bytes } of records) {
+    writer.varint(id)
+    writer.varint(bytes.length)
+    writer.bytes(bytes)
+  }
+  return writer.finish()
+}
+
+function decodeRecords(body: Uint8Array): readonly DeepRecord[] {
+  const reader = new ByteReader(body)
+  return reader.many(() => {
+    const id = reader.varint()
+    const at = reader.skip(reader.varint())
+    return { id, bytes: body.subarray(at, reader.at) }
+  })
+}
+
+function encodeCandidates(candidates: readonly HoldingCandidate[]): Buffer {
+  const writer = new ByteWriter(64 * (1 + candidates.length))
+  writer.varint(candidates.length)
+  for (const each of candidates) writeToken(writer, each)
+  return writer.finish()
+}
+
+function decodeCandidates(owner: Address, body: Uint8Array): readonly HoldingCandidate[] {
+  const reader = new ByteReader(body)
+  return reader.many(() => ({ owner, ...readToken(reader, body) }))
+}
+
+/** The first bytes of the hashes of records. */
+function marksOf(records: readonly DeepRecord[]): Buffer {
+  return Buffer.concat(records.map(({ bytes }) => bytes.subarray(hashOffset, hashOffset + markLength)))
+}
+
+function hasMark(marks: Uint8Array, hash: Buffer): boolean {
+  for (let at = 0; at < marks.length; at += markLength)
+    if (hash.compare(marks, at, at + markLength, 0, markLength) === 0) return true
+  return false
 }
 
 /** Error of a reader whose account was evicted meanwhile; the next call reads it from the nodes again. */

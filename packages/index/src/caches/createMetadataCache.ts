@@ -1,10 +1,25 @@
 import { createHash } from 'node:crypto'
-import type { MetadataCache, MetadataKind, MetadataRecord } from '../model/metadata.ts'
+import type {
+  CachedDocument,
+  CachedFailure,
+  MetadataCache,
+  MetadataKind,
+  MetadataRecord
+} from '../model/metadata.ts'
 import { StoreUnavailableError } from '../platform/errors.ts'
-import { sumOfRow } from '../store/rowSums.ts'
+import { ByteReader, ByteWriter } from '../record/recordBytes.ts'
 import type { CacheLog } from './CacheLog.ts'
-import { ask, type CacheDatabase, type Steps } from './cacheDatabase.ts'
-import { type MetadataChange, PendingChanges, type PendingEntry } from './pendingChanges.ts'
+import type { CacheDatabase, Steps } from './cacheDatabase.ts'
+import {
+  type Entry,
+  evict,
+  evictedEntries,
+  findEntries,
+  putEntry,
+  removeEntry,
+  touchEntry
+} from './entries.ts'
+import { type Change, PendingChanges, type PendingEntry } from './pendingChanges.ts'
 
 export interface MetadataCacheOptions {
   /** Maximum of bytes of each kind; least recently used documents are removed first. */
@@ -26,24 +41,10 @@ export interface CacheWords {
 
 export const metadataWords: CacheWords = { name: 'metadata', withoutIt: 'metadata is kept in memory' }
 
-interface DocumentRow {
-  readonly key: Uint8Array
-  readonly used_at: number
-  readonly fetched_at: number | null
-  readonly is_proven: number | boolean
-  readonly failures: number
-  readonly failed_at: number | null
-  readonly body: Uint8Array | null
-  readonly document_sum: number | null
-  readonly failure_sum: number | null
-}
-
-/** How the two kinds are stored. */
-const kindNumbers: Readonly<Record<MetadataKind, number>> = { content: 1, url: 2 }
-/** Approximate bytes of a row besides its body, index entries included. */
-const rowOverheadBytes = 256
-/** Rows that one transaction removes of each kind, so that it stays short. */
-const evictedRows = 64
+/** How the two kinds are stored: each is a space of its own. */
+const spaces: Readonly<Record<MetadataKind, number>> = { content: 1, url: 2 }
+/** Approximate bytes of an entry besides its value, index entries included. */
+const overheadBytes = 256
 const flushAfterMs = 200
 /** A use is stored only if the last one is older: reading must not become writing. */
 const useGrainMs = 60 * 60 * 1000
@@ -55,8 +56,6 @@ export function createMetadataCache(
   database: CacheDatabase,
   { bounds, logger, words = metadataWords, onDamage, now = Date.now }: MetadataCacheOptions
 ): MetadataCache {
-  const document = `${database.prefix}document`
-  const usage = `${database.prefix}usage`
   const pending = new PendingChanges()
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
@@ -104,24 +103,23 @@ export function createMetadataCache(
     await database.close().catch(() => {})
   }
 
-  async function readStored(keys: readonly string[]): Promise<ReadonlyMap<string, DocumentRow>> {
-    const found = new Map<string, DocumentRow>()
-    const byDigest = new Map(keys.map(key => [digestOf(key).toString('hex'), key]))
-    const all = [...byDigest.keys()]
-    for (let from = 0; from < all.length && mayAsk(); from += database.maxRows) {
-      const digests = all.slice(from, from + database.maxRows)
-      const rows = await attempt(() => database.run(selectDocuments(document, digests)))
-      for (const row of rows ?? []) {
-        const key = byDigest.get(Buffer.from(row.key).toString('hex'))
-        if (key === undefined) continue
-        found.set(key, row)
-        if (!isDocumentSound(row) || !isFailureSound(row)) onDamage?.()
+  /** Reads stored values by their keys, as hex. */
+  async function readStored(keys: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
+    const found = new Map<string, Entry>()
+    for (let from = 0; from < keys.length && mayAsk(); from += database.maxRows) {
+      const some = keys.slice(from, from + database.maxRows).map(key => Buffer.from(key, 'hex'))
+      const entries = await attempt(() => database.run(findEntries(database, Object.values(spaces), some)))
+      for (const entry of entries ?? []) {
+        found.set(Buffer.from(entry.key).toString('hex'), entry)
+        if (entry.body !== undefined) continue
+        onDamage?.()
+        await attempt(() => database.run(removeEntry(database, entry.id)))
       }
     }
     return found
   }
 
-  function add(key: string, change: MetadataChange): void {
+  function add(key: string, change: Change): void {
     if (isOpen && pending.add(key, change)) flushLater()
   }
 
@@ -151,77 +149,59 @@ export function createMetadataCache(
     }
   }
 
-  /** @returns whether more has to leave, which is done in the next transaction. */
+  /** @returns whether more may have to leave, which is done in the next transaction. */
   function* store(batch: readonly PendingEntry[]): Steps<boolean> {
     const nowMs = now()
-    for (const [key, changes] of batch) {
-      for (const change of changes) yield* apply(digestOf(key), change, nowMs)
+    for (const [key, { id, space, body }] of batch) {
+      const digest = Buffer.from(key, 'hex')
+      if (body !== undefined) {
+        yield* putEntry(database, space, digest, body, overheadBytes + body.length, nowMs)
+      } else if (id !== undefined) {
+        yield* touchEntry(database, id, nowMs)
+      } else {
+        for (const old of yield* findEntries(database, [space], [digest]))
+          yield* removeEntry(database, old.id)
+      }
     }
+    let isOver = false
     for (const kind of ['content', 'url'] as const) {
-      yield* ask(
-        `DELETE FROM ${document} WHERE id IN (
-           SELECT id FROM (
-             SELECT id, sum(weight) OVER (ORDER BY used_at, id) - weight AS ahead FROM (
-               SELECT id, weight, used_at FROM ${document} WHERE kind = $1 ORDER BY used_at, id LIMIT ${evictedRows}
-             ) AS oldest
-           ) AS leaving
-           WHERE ahead < (SELECT weight FROM ${usage} WHERE kind = $1) - $2
-         )`,
-        ...[kindNumbers[kind], bounds[kind]]
-      )
+      const left = yield* evict(database, spaces[kind], bounds[kind])
+      isOver ||= left === evictedEntries
     }
-    const over = yield* ask(
-      `SELECT kind FROM ${usage} WHERE weight > CASE kind WHEN $1 THEN CAST($2 AS bigint) ELSE CAST($3 AS bigint) END`,
-      ...[kindNumbers.content, bounds.content, bounds.url]
-    )
-    return over.length > 0
-  }
-
-  function* apply(digest: Buffer, change: MetadataChange, nowMs: number): Steps<void> {
-    if (change.is === 'use') {
-      yield* ask(`UPDATE ${document} SET used_at = $1 WHERE key = $2`, nowMs, digest)
-    } else if (change.is === 'failure') {
-      const { count, atMs } = change.failure
-      yield* ask(
-        `INSERT INTO ${document} (key, kind, used_at, weight, is_proven, failures, failed_at, failure_sum)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-         ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, failures = excluded.failures,
-           failed_at = excluded.failed_at, failure_sum = excluded.failure_sum`,
-        ...[digest, kindNumbers[change.kind], nowMs, rowOverheadBytes, 0, count, atMs],
-        sumOfFailure({ key: digest, failures: count, failed_at: atMs })
-      )
-    } else {
-      const { body, fetchedAtMs, isProven } = change.document
-      const weight = rowOverheadBytes + body.length
-      yield* ask(
-        `INSERT INTO ${document} (key, kind, used_at, weight, fetched_at, is_proven, failures, body, document_sum)
-         VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)
-         ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, weight = excluded.weight,
-           fetched_at = excluded.fetched_at, is_proven = excluded.is_proven, failures = 0, failed_at = NULL, body = excluded.body,
-           document_sum = excluded.document_sum, failure_sum = NULL`,
-        ...[digest, kindNumbers[change.kind], nowMs, weight, fetchedAtMs, Number(isProven), body],
-        sumOfDocument({ key: digest, fetched_at: fetchedAtMs, is_proven: isProven, body })
-      )
-    }
+    return isOver
   }
 
   return {
     isWorking: () => isOpen,
     async read(keys) {
-      const rows = await readStored(keys)
+      const all = keys.map(key => [key, keyOf('document', key), keyOf('failure', key)] as const)
+      const stored = await readStored([...new Set(all.flatMap(([, ...both]) => both))])
       const found = new Map<string, MetadataRecord>()
       if (!isOpen) return found
       const nowMs = now()
-      for (const key of keys) {
-        const row = rows.get(key)
-        if (row !== undefined && Math.abs(nowMs - row.used_at) > useGrainMs) add(key, { is: 'use' })
-        const record = pending.laidOver(row === undefined ? {} : toMetadataRecord(row), key)
-        if (record.document !== undefined || record.failure !== undefined) found.set(key, record)
+      const valueOf = (key: string) => {
+        const entry = stored.get(key)
+        if (entry?.body !== undefined && Math.abs(nowMs - entry.usedAtMs) > useGrainMs)
+          add(key, { id: entry.id, space: 0 })
+        return pending.valueOf(key, entry?.body)
+      }
+      for (const [key, ofDocument, ofFailure] of all) {
+        const [document, failure] = [valueOf(ofDocument), valueOf(ofFailure)]
+        if (document === undefined && failure === undefined) continue
+        found.set(key, {
+          ...(document && { document: decodeDocument(document) }),
+          ...(failure && { failure: decodeFailure(failure) })
+        })
       }
       return found
     },
-    saveDocument: (kind, key, saved) => add(key, { is: 'document', kind, document: saved }),
-    saveFailure: (kind, key, failure) => add(key, { is: 'failure', kind, failure }),
+    saveDocument(kind, key, document) {
+      add(keyOf('document', key), { space: spaces[kind], body: encodeDocument(document) })
+      add(keyOf('failure', key), { space: spaces[kind] })
+    },
+    saveFailure(kind, key, failure) {
+      add(keyOf('failure', key), { space: spaces[kind], body: encodeFailure(failure) })
+    },
     async close() {
       isClosing = true
       clearTimeout(timer)
@@ -233,56 +213,34 @@ export function createMetadataCache(
   }
 }
 
-function* selectDocuments(table: string, digests: readonly string[]): Steps<readonly DocumentRow[]> {
-  return yield* ask<DocumentRow>(
-    `SELECT key, used_at, fetched_at, is_proven, failures, failed_at, body, document_sum, failure_sum FROM ${table}
-     WHERE key IN (${digests.map((_, at) => `$${at + 1}`).join(', ')})`,
-    ...digests.map(digest => Buffer.from(digest, 'hex'))
-  )
+/** Returns the key of what is known of an address, as hex: addresses may be long, their SHA-256 is not. */
+function keyOf(what: 'document' | 'failure', address: string): string {
+  return createHash('sha256').update(`${what} ${address}`).digest('hex')
 }
 
-/** Key of a row: addresses may be long, their SHA-256 is not. */
-function digestOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+function encodeDocument({ body, fetchedAtMs, isProven }: CachedDocument): Buffer {
+  const writer = new ByteWriter(16 + body.length)
+  writer.varint(fetchedAtMs)
+  writer.byte(isProven ? 1 : 0)
+  writer.bytes(body)
+  return writer.finish()
 }
 
-/** Leaves out what differs from its checksum. */
-function toMetadataRecord(row: DocumentRow): MetadataRecord {
-  const { fetched_at, is_proven, failures, failed_at, body } = row
-  return {
-    ...(body === null || fetched_at === null || !isDocumentSound(row)
-      ? {}
-      : { document: { body, fetchedAtMs: fetched_at, isProven: Boolean(is_proven) } }),
-    ...(failed_at === null || !isFailureSound(row) ? {} : { failure: { count: failures, atMs: failed_at } })
-  }
+function decodeDocument(bytes: Uint8Array): CachedDocument {
+  const reader = new ByteReader(bytes)
+  const fetchedAtMs = reader.varint()
+  const isProven = reader.byte() === 1
+  return { body: bytes.subarray(reader.at), fetchedAtMs, isProven }
 }
 
-function isDocumentSound(row: DocumentRow): boolean {
-  return row.document_sum === null
-    ? row.body === null && row.fetched_at === null
-    : row.document_sum === sumOfDocument(row)
+function encodeFailure({ count, atMs }: CachedFailure): Buffer {
+  const writer = new ByteWriter(16)
+  writer.varint(count)
+  writer.varint(atMs)
+  return writer.finish()
 }
 
-function isFailureSound(row: DocumentRow): boolean {
-  return row.failure_sum === null ? row.failed_at === null : row.failure_sum === sumOfFailure(row)
-}
-
-/** Documents belong to no chain. */
-const noChain = 0
-
-function sumOfDocument({
-  key,
-  fetched_at,
-  is_proven,
-  body
-}: Pick<DocumentRow, 'key' | 'fetched_at' | 'is_proven' | 'body'>): number {
-  return sumOfRow(noChain, 'document', { key, fetched_at, is_proven: Number(is_proven), body })
-}
-
-function sumOfFailure({
-  key,
-  failures,
-  failed_at
-}: Pick<DocumentRow, 'key' | 'failures' | 'failed_at'>): number {
-  return sumOfRow(noChain, 'failure', { key, failures, failed_at })
+function decodeFailure(bytes: Uint8Array): CachedFailure {
+  const reader = new ByteReader(bytes)
+  return { count: reader.varint(), atMs: reader.varint() }
 }

@@ -22,12 +22,15 @@ const otherBranch: BlockRef = { number: 1_000, hash: `0x${'b2'.repeat(32)}` }
 const person = (place: number): Address => `0x${place.toString(16).padStart(40, '0')}`
 const hour = 3_600_000
 
+/** The first transaction of a block, or a later one. A record begins with a byte and its hash. */
+const idAt = (block: number, index = 0) => block * 65_536 + index
 function recordAt(id: number, length = 40): DeepRecord {
-  const hash = new Uint8Array(32)
-  new DataView(hash.buffer).setFloat64(0, id)
-  return { id, hash, bytes: new Uint8Array(length).fill(id % 251) }
+  const bytes = new Uint8Array(length).fill(id % 251)
+  new DataView(bytes.buffer).setFloat64(1, id)
+  return { id, bytes }
 }
-const hashOfId = (id: number) => `0x${Buffer.from(recordAt(id).hash).toString('hex')}` as const
+const hashOfId = (id: number) =>
+  `0x${Buffer.from(recordAt(id).bytes.subarray(1, 33)).toString('hex')}` as const
 
 async function idsOf(
   cache: DeepHistoryCache,
@@ -64,20 +67,20 @@ export function describeDeepHistoryCache(
       })
       expect(await idsOf(cache, person(1))).toEqual([])
       expect(await cache.candidates(person(1), anchor)).toEqual([])
-      expect(await cache.lookUpHash(hashOfId(5), anchor)).toBeUndefined()
+      expect(await cache.lookUpHash(person(1), hashOfId(5), anchor)).toBeUndefined()
     })
 
     it('gives back what was laid below what was known, newest first, also after a restart', async () => {
       let cache = await place.open()
-      const ids = Array.from({ length: 700 }, (_, at) => 50_000_000 - at * 3)
+      const ids = Array.from({ length: 700 }, (_, at) => idAt(999 - at, at % 7))
       await cache.save(person(1), anchor, {
-        from: 900,
+        from: 650,
         below: 1_000,
         records: ids.slice(0, 350).map(id => recordAt(id))
       })
       await cache.save(person(1), anchor, {
         from: 0,
-        below: 900,
+        below: 650,
         records: ids.slice(350).map(id => recordAt(id))
       })
       await cache.save(person(2), anchor, { from: 0, below: 1_000, records: [recordAt(7)] })
@@ -97,8 +100,9 @@ export function describeDeepHistoryCache(
         for await (const chunk of cache.records(person(1), anchor, { belowId: 2 ** 50 }))
           bytes.push(Buffer.from(chunk.bytes))
         expect(Buffer.concat(bytes)).toEqual(Buffer.concat(ids.map(id => recordAt(id).bytes)))
-        expect(await cache.lookUpHash(hashOfId(ids[600] ?? 0), anchor)).toBe(ids[600])
-        expect(await cache.lookUpHash(hashOfId(ids[600] ?? 0), otherBranch)).toBeUndefined()
+        expect(await cache.lookUpHash(person(1), hashOfId(ids[600] ?? 0), anchor)).toBe(ids[600])
+        expect(await cache.lookUpHash(person(1), hashOfId(ids[600] ?? 0), otherBranch)).toBeUndefined()
+        expect(await cache.lookUpHash(person(2), hashOfId(ids[600] ?? 0), anchor)).toBeUndefined()
         await cache.close()
         cache = await place.open()
       }
@@ -144,24 +148,25 @@ export function describeDeepHistoryCache(
       await cache.forget(person(1))
       expect(await cache.known(person(1), anchor)).toMatchObject({ recordsFrom: 1_000 })
       expect([await idsOf(cache, person(1)), await idsOf(cache, person(2))]).toEqual([[], [2]])
-      expect(await cache.lookUpHash(hashOfId(1), anchor)).toBeUndefined()
+      expect(await cache.lookUpHash(person(1), hashOfId(1), anchor)).toBeUndefined()
     })
 
     it('passes over a stretch that leaves a gap, or is known, and takes one that overlaps', async () => {
       const cache = await place.open()
       const save = (from: number, below: number, ...ids: number[]) =>
         cache.save(person(1), anchor, { from, below, records: ids.map(id => recordAt(id)) })
-      await save(100, 900, 5)
+      const [high, middle, low] = [idAt(900), idAt(850), idAt(750)]
+      await save(100, 900, idAt(500))
       expect(await cache.known(person(1), anchor)).toEqual({
         recordsFrom: 1_000,
         candidatesFrom: 1_000,
         gaps: []
       })
-      await save(800, 1_000, 80, 90)
-      await save(850, 1_000, 90)
-      await save(700, 900, 70, 80)
+      await save(800, 1_000, middle, high)
+      await save(850, 1_000, high)
+      await save(700, 900, low, middle)
       expect(await cache.known(person(1), anchor)).toMatchObject({ recordsFrom: 700 })
-      expect(await idsOf(cache, person(1))).toEqual([90, 80, 70])
+      expect(await idsOf(cache, person(1))).toEqual([high, middle, low])
     })
 
     it('begins anew below another first block', async () => {
@@ -199,38 +204,45 @@ export function describeDeepHistoryCache(
 
     it('ends a reading with an error when its account leaves in the middle', async () => {
       const cache = await place.open(1_000)
-      const records = Array.from({ length: 600 }, (_, at) => recordAt(at + 1))
-      await cache.save(person(1), anchor, { from: 0, below: 1_000, records })
+      const save = async (who: number) => {
+        for (let below = 1_000; below > 0; below -= 100) {
+          const from = below - 100
+          await cache.save(person(who), anchor, { from, below, records: [recordAt(idAt(from))] })
+        }
+      }
+      await save(1)
       const reading = cache.records(person(1), anchor, { belowId: 2 ** 50 })[Symbol.asyncIterator]()
       await reading.next()
       place.advance(hour)
-      await cache.save(person(2), anchor, { from: 0, below: 1_000, records })
-      await cache.save(person(1), anchor, { from: 0, below: 1_000, records })
+      await save(2)
+      await save(1)
       await expect(reading.next()).rejects.toThrow(StoreUnavailableError)
     })
 
     it.each([
-      ['UPDATE record SET rec = hash WHERE tx = 40'],
-      ['UPDATE record SET tx = 41 WHERE tx = 40'],
-      ['DELETE FROM record WHERE tx = 50'],
-      ['DELETE FROM record WHERE tx = 40'],
-      ['DELETE FROM record WHERE tx = 30'],
-      ['DELETE FROM record'],
-      ['UPDATE account SET records_from = 0'],
-      ['UPDATE account SET oldest_tx = 40'],
-      ['DELETE FROM candidate'],
-      [
-        'UPDATE candidate SET held = account_address FROM (SELECT address AS account_address FROM account) AS a'
-      ]
+      ['UPDATE part SET body = marks WHERE list = 0 AND low = 500'],
+      ['UPDATE part SET low = 501 WHERE list = 0 AND low = 500'],
+      ['UPDATE part SET above = 900 WHERE list = 0 AND low = 500'],
+      ['DELETE FROM part WHERE list = 0 AND low = 800'],
+      ['DELETE FROM part WHERE list = 0 AND low = 500'],
+      ['DELETE FROM part WHERE list = 0 AND low = 200'],
+      ['DELETE FROM part WHERE list = 0'],
+      ['UPDATE entry SET body = key'],
+      ['UPDATE entry SET sum = sum + 1'],
+      ['DELETE FROM part WHERE list = 1'],
+      ['DELETE FROM part WHERE list = 1 AND low = 200'],
+      ['UPDATE part SET body = (SELECT body FROM entry) WHERE list = 1']
     ])('takes an account for unknown of which something was changed: %s', async sql => {
       const cache = await place.open()
       const own = person(1)
+      const [high, middle, low, lowest] = [idAt(950), idAt(850), idAt(600), idAt(300)]
       const candidates: HoldingCandidate[] = [
         { owner: own, contract: person(90), standard: 'erc721', tokenId: 5n }
       ]
       const stretches = [
-        { from: 800, below: 1_000, records: [recordAt(50), recordAt(40)], candidates },
-        { from: 500, below: 800, records: [recordAt(30)], candidates }
+        { from: 800, below: 1_000, records: [recordAt(high), recordAt(middle)], candidates },
+        { from: 500, below: 800, records: [recordAt(low)], candidates },
+        { from: 200, below: 500, records: [recordAt(lowest)], candidates }
       ]
       const readAll = async () => [
         (await cache.known(own, anchor)).recordsFrom,
@@ -238,34 +250,36 @@ export function describeDeepHistoryCache(
         await cache.candidates(own, anchor)
       ]
       for (const stretch of stretches) await cache.save(own, anchor, stretch)
-      expect(await readAll()).toEqual([500, [50, 40, 30], candidates])
+      expect(await readAll()).toEqual([200, [high, middle, low, lowest], candidates])
       await place.changeByHand(sql)
       const answered = await readAll().catch((error: unknown) => error)
       if (!(answered instanceof StoreUnavailableError)) expect(answered).toEqual([1_000, [], []])
       expect(place.damages()).toBe(1)
       expect(await readAll()).toEqual([1_000, [], []])
       for (const stretch of stretches) await cache.save(own, anchor, stretch)
-      expect(await readAll()).toEqual([500, [50, 40, 30], candidates])
+      expect(await readAll()).toEqual([200, [high, middle, low, lowest], candidates])
     })
 
     it('does not find a transaction by its hash whose record was changed', async () => {
       const cache = await place.open()
       await cache.save(person(1), anchor, { from: 0, below: 1_000, records: [recordAt(9), recordAt(8)] })
-      await place.changeByHand('UPDATE record SET tx = 7 WHERE tx = 8')
-      expect(await cache.lookUpHash(hashOfId(9), anchor)).toBe(9)
-      expect(await cache.lookUpHash(hashOfId(8), anchor)).toBeUndefined()
+      expect(await cache.lookUpHash(person(1), hashOfId(9), anchor)).toBe(9)
+      await place.changeByHand('UPDATE part SET body = marks')
+      await expect(cache.lookUpHash(person(1), hashOfId(8), anchor)).rejects.toThrow(StoreUnavailableError)
+      expect(await cache.lookUpHash(person(1), hashOfId(8), anchor)).toBeUndefined()
       expect(place.damages()).toBe(1)
     })
 
     it('is shared by two servers that read the same account', async () => {
       const [one, two] = [await place.open(), await place.open()]
-      await one.save(person(1), anchor, { from: 500, below: 1_000, records: [recordAt(50)] })
+      await one.save(person(1), anchor, { from: 500, below: 1_000, records: [recordAt(idAt(700))] })
+      const records = [recordAt(idAt(400))]
       await Promise.all([
-        one.save(person(1), anchor, { from: 200, below: 500, records: [recordAt(40)] }),
-        two.save(person(1), anchor, { from: 300, below: 500, records: [recordAt(40)] })
+        one.save(person(1), anchor, { from: 200, below: 500, records }),
+        two.save(person(1), anchor, { from: 300, below: 500, records })
       ])
       expect((await two.known(person(1), anchor)).recordsFrom).toBe(200)
-      expect(await idsOf(two, person(1))).toEqual([50, 40])
+      expect(await idsOf(two, person(1))).toEqual([idAt(700), idAt(400)])
     })
   })
 }

@@ -84,11 +84,11 @@ export function describeMetadataCache(name: string, create: () => Promise<Metada
     })
 
     it.each([
-      ['UPDATE document SET body = key', { failure: { count: 1, atMs: 9 } }],
-      ['UPDATE document SET fetched_at = fetched_at + 1', { failure: { count: 1, atMs: 9 } }],
-      ['UPDATE document SET body = NULL, fetched_at = NULL', { failure: { count: 1, atMs: 9 } }],
-      ['UPDATE document SET failures = 2', { document: documentOf('{"n":1}') }],
-      ['UPDATE document SET failed_at = NULL', { document: documentOf('{"n":1}') }]
+      ['UPDATE entry SET body = key WHERE id = 1', { failure: { count: 1, atMs: 9 } }],
+      ['UPDATE entry SET sum = sum + 1 WHERE id = 1', { failure: { count: 1, atMs: 9 } }],
+      ['UPDATE entry SET space = 1 WHERE id = 1', { failure: { count: 1, atMs: 9 } }],
+      ['UPDATE entry SET body = key WHERE id = 2', { document: documentOf('{"n":1}') }],
+      ['UPDATE entry SET sum = sum - 1 WHERE id = 2', { document: documentOf('{"n":1}') }]
     ])('leaves out what was changed: %s', async (sql, left) => {
       let cache = await place.open()
       cache.saveDocument('url', 'a', documentOf('{"n":1}'))
@@ -104,14 +104,7 @@ export function describeMetadataCache(name: string, create: () => Promise<Metada
 
     it('tells long addresses apart by their last character, and takes any text', async () => {
       const cache = await place.open()
-      const keys = [
-        'x'.repeat(100_000),
-        `${'x'.repeat(99_999)}y`,
-        '',
-        '\0',
-        "'; DROP TABLE document; --",
-        '𝒶é'
-      ]
+      const keys = ['x'.repeat(100_000), `${'x'.repeat(99_999)}y`, '', '\0', "'; DROP TABLE entry; --", '𝒶é']
       for (const [i, key] of keys.entries()) cache.saveDocument('url', key, documentOf(`{"n":${i}}`))
       const again = await reopen(cache)
       for (const [i, key] of keys.entries()) expect(await textOf(again, key)).toBe(`{"n":${i}}`)

@@ -1,24 +1,23 @@
-import type { CachedDocument, CachedFailure, MetadataKind, MetadataRecord } from '../model/metadata.ts'
+/** Change of an entry: another value, or without one: it was used where it has an id, and is removed where it has none. */
+export interface Change {
+  readonly space: number
+  readonly body?: Uint8Array
+  readonly id?: number
+}
 
-/** Change of the stored document or failure of one address. */
-export type MetadataChange =
-  | { readonly is: 'document'; readonly kind: MetadataKind; readonly document: CachedDocument }
-  | { readonly is: 'failure'; readonly kind: MetadataKind; readonly failure: CachedFailure }
-  | { readonly is: 'use' }
-
-/** One address and its changes to be stored, oldest first. */
-export type PendingEntry = readonly [key: string, changes: readonly MetadataChange[]]
+/** A key, as hex, and its change. */
+export type PendingEntry = readonly [key: string, change: Change]
 
 /** One transaction's share. */
-const rowsAtOnce = 64
+const entriesAtOnce = 64
 const bytesAtOnce = 512 * 1024
 /** Beyond this the newest are not stored: the store cannot keep up, or is away. */
 const maxPendingBytes = 16 * 1024 * 1024
 const changeOverheadBytes = 128
 
-/** Changes that a metadata cache has not stored yet, in order of arrival; an address has at most one document and one later failure. */
+/** Changes that a cache has not stored yet, in order of arrival; a key has the newest one only. */
 export class PendingChanges {
-  readonly #changes = new Map<string, readonly MetadataChange[]>()
+  readonly #changes = new Map<string, Change>()
   #bytes = 0
 
   get size(): number {
@@ -26,24 +25,21 @@ export class PendingChanges {
   }
 
   /** @returns whether there was room for it. */
-  add(key: string, change: MetadataChange): boolean {
-    const before = this.#changes.get(key) ?? []
-    const kept = change.is === 'document' ? [] : before.filter(({ is }) => is !== change.is)
-    const bytes = weigh([...kept, change]) - weigh(before)
+  add(key: string, change: Change): boolean {
+    const before = this.#changes.get(key)
+    // Whatever else changes counts as a use.
+    if (change.id !== undefined && before !== undefined) return true
+    const bytes = weigh(change) - weigh(before)
     if (this.#bytes + bytes > maxPendingBytes) return false
-    this.#changes.set(key, [...kept, change])
+    this.#changes.set(key, change)
     this.#bytes += bytes
     return true
   }
 
-  /** Returns the record of an address as it will be once its changes are stored. */
-  laidOver(stored: MetadataRecord, key: string): MetadataRecord {
-    let record = stored
-    for (const change of this.#changes.get(key) ?? []) {
-      if (change.is === 'document') record = { document: change.document }
-      if (change.is === 'failure') record = { ...record, failure: change.failure }
-    }
-    return record
+  /** Returns the value of a key as it will be once its change is stored. */
+  valueOf(key: string, stored: Uint8Array | undefined): Uint8Array | undefined {
+    const change = this.#changes.get(key)
+    return change === undefined || change.id !== undefined ? stored : change.body
   }
 
   /** The oldest ones, as many as one transaction may take. */
@@ -53,16 +49,16 @@ export class PendingChanges {
     for (const entry of this.#changes) {
       batch.push(entry)
       bytes += weigh(entry[1])
-      if (batch.length >= rowsAtOnce || bytes >= bytesAtOnce) break
+      if (batch.length >= entriesAtOnce || bytes >= bytesAtOnce) break
     }
     return batch
   }
 
-  /** Removes stored changes. Those that came for the same addresses meanwhile stay. */
+  /** Removes stored changes. Those that came for the same keys meanwhile stay. */
   remove(batch: readonly PendingEntry[]): void {
-    for (const [key, changes] of batch) {
-      if (this.#changes.get(key) !== changes) continue
-      this.#bytes -= weigh(changes)
+    for (const [key, change] of batch) {
+      if (this.#changes.get(key) !== change) continue
+      this.#bytes -= weigh(change)
       this.#changes.delete(key)
     }
   }
@@ -73,10 +69,6 @@ export class PendingChanges {
   }
 }
 
-function weigh(changes: readonly MetadataChange[]): number {
-  return changes.reduce(
-    (bytes, change) =>
-      bytes + changeOverheadBytes + (change.is === 'document' ? change.document.body.length : 0),
-    0
-  )
+function weigh(change: Change | undefined): number {
+  return change === undefined ? 0 : changeOverheadBytes + (change.body?.length ?? 0)
 }

@@ -31,8 +31,6 @@ export interface DeepStretch {
 export interface DeepRecord {
   /** Place in the chain, as `toTransactionId` writes it. */
   readonly id: number
-  /** 32 bytes. */
-  readonly hash: Uint8Array
   readonly bytes: Uint8Array
 }
 
@@ -63,8 +61,8 @@ export interface DeepHistoryCache {
   ): AsyncIterable<{ readonly ids: readonly number[]; readonly bytes: Uint8Array }>
   /** Each once, in any order. */
   candidates(address: Address, anchor: BlockRef): Promise<readonly HoldingCandidate[]>
-  /** Id of a transaction that is known of any account. */
-  lookUpHash(hash: Hash, anchor: BlockRef): Promise<number | undefined>
+  /** Id of a transaction that is known of an account. */
+  lookUpHash(address: Address, hash: Hash, anchor: BlockRef): Promise<number | undefined>
   /** Lays a stretch below what is known. One that does not reach up to it is passed over. */
   save(address: Address, anchor: BlockRef, stretch: DeepStretch): Promise<void>
   /** Removes an account, so that its history is read anew. */

@@ -1,7 +1,7 @@
 import type { HoldingCandidate, TokenStandard } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
 import { addressLength } from './RecordParts.ts'
-import { ByteReader, ByteWriter, hexAt, integerAt } from './recordBytes.ts'
+import { ByteReader, type ByteWriter, hexAt, integerAt } from './recordBytes.ts'
 
 /** Stored numbers of the standards; a number never changes its meaning. */
 const standards: readonly TokenStandard[] = ['erc20', 'erc721', 'erc1155']
@@ -45,13 +45,6 @@ export function writeToken(writer: ByteWriter, { contract, standard, tokenId, la
     if (tokenId !== undefined) writer.integer(tokenId)
     if (lastTokenId !== undefined) writer.integer(lastTokenId)
   })
-}
-
-/** Encodes the key of token ids, as `writeToken` writes it. @throws {StoreError} as `writeToken`. */
-export function tokenIdsKey(token: Token): Buffer {
-  const writer = new ByteWriter(128)
-  writeToken(writer, token)
-  return writer.finish().subarray(addressLength + 2)
 }
 
 /** Reads what `writeToken` wrote. @throws {StoreError} the bytes are damaged. */

@@ -8,13 +8,8 @@ import { loadSqliteDriver } from './loadDriver.ts'
 import { makeTables } from './makeTables.ts'
 import { fileId } from './openFiles.ts'
 
-/** Tables of a cache's file, and how patient its calls are. */
-export interface CacheSchema {
-  /** Makes its tables. */
-  readonly tables: string
-  /** How long a call waits for another server's transaction, which blocks the thread. */
-  readonly busyMs: number
-}
+/** How long a call waits for another server's transaction, which blocks the thread. Answers hardly wait for metadata. */
+export const busyMs = { metadata: 20, deepHistory: 1_000 } as const
 
 /** Another server may be making the same file right now. */
 const openBusyMs = 1_000
@@ -33,7 +28,7 @@ const maxPrepared = 100
  */
 export function openCacheDatabase(
   path: string,
-  { tables, busyMs }: CacheSchema,
+  busyTimeoutMs: number,
   driver = loadSqliteDriver()
 ): CacheDatabase {
   const connection = driver.open(path, { busyTimeoutMs: openBusyMs })
@@ -41,7 +36,7 @@ export function openCacheDatabase(
     // NORMAL: a lost machine may cost the newest rows, which are read again from where they came.
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192')
     makeTables(connection, tables, cacheStore(basename(path)))
-    connection.exec(`PRAGMA journal_size_limit = 16777216; PRAGMA busy_timeout = ${busyMs}`)
+    connection.exec(`PRAGMA journal_size_limit = 16777216; PRAGMA busy_timeout = ${busyTimeoutMs}`)
   } catch (error) {
     connection.close()
     throw error
@@ -100,7 +95,6 @@ export function openCacheDatabase(
   return {
     prefix: '',
     maxRows: 16,
-    skipLocked: '',
     async run(steps) {
       await breathe()
       return passing(() => execAll(steps))
@@ -117,93 +111,45 @@ export function openCacheDatabase(
   }
 }
 
-/** Metadata of all chains. Answers wait for a lock as long, so hardly at all. */
-export const metadataSchema: CacheSchema = {
-  busyMs: 20,
-  tables: `
-    -- key: SHA-256 of the address. kind: 1 content address, 2 URL. Times in milliseconds. The body is last, so that
-    -- the rest can be read without it.
-    CREATE TABLE document (
-      id INTEGER PRIMARY KEY,
-      key BLOB NOT NULL UNIQUE,
-      kind INTEGER NOT NULL,
-      used_at INTEGER NOT NULL,
-      weight INTEGER NOT NULL,
-      fetched_at INTEGER,
-      is_proven INTEGER NOT NULL,
-      failures INTEGER NOT NULL,
-      failed_at INTEGER,
-      -- CRC-32 of the document and of its failures, each with the key
-      document_sum INTEGER,
-      failure_sum INTEGER,
-      body BLOB
-    ) STRICT;
-    CREATE INDEX document_used ON document (kind, used_at);
+/** Tables of every cache; those of PostgreSQL are the same. */
+const tables = `
+  -- Each space has a bound of its own. Ids are never used again, so that a reader notices when its entry has left and come back.
+  -- Times in milliseconds. sum: CRC-32 of space, key and body. The body is last, so that the rest can be read without it.
+  CREATE TABLE entry (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    space INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    used_at INTEGER NOT NULL,
+    weight INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    UNIQUE (key, space)
+  ) STRICT;
+  CREATE INDEX entry_used ON entry (space, used_at);
 
-    -- Kept by the triggers, so that nobody has to add up a large table
-    CREATE TABLE usage (kind INTEGER PRIMARY KEY, weight INTEGER NOT NULL) STRICT;
-    INSERT INTO usage VALUES (1, 0), (2, 0);
-    CREATE TRIGGER document_added AFTER INSERT ON document BEGIN
-      UPDATE usage SET weight = weight + new.weight WHERE kind = new.kind;
-    END;
-    CREATE TRIGGER document_changed AFTER UPDATE OF weight ON document BEGIN
-      UPDATE usage SET weight = weight + new.weight - old.weight WHERE kind = new.kind;
-    END;
-    CREATE TRIGGER document_removed AFTER DELETE ON document BEGIN
-      UPDATE usage SET weight = weight - old.weight WHERE kind = old.kind;
-    END;
-  `
-}
+  -- Lists of an account, each in parts that follow each other: what the blocks from low up to above have. marks: the first bytes
+  -- of the hashes of its records.
+  CREATE TABLE part (
+    account INTEGER NOT NULL,
+    list INTEGER NOT NULL,
+    low INTEGER NOT NULL,
+    above INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    marks BLOB NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (account, list, low)
+  ) STRICT;
 
-/** History older than the index of one chain. Another server may be writing; its transactions are short. */
-export const deepHistorySchema: CacheSchema = {
-  busyMs: 1_000,
-  tables: `
-    -- Everything from records_from and candidates_from up to the anchor, the first block of the index, is known.
-    -- Ids are never used again, so that a reader notices when its account has left and come back.
-    -- from_state: the gaps of its records, as bits. oldest_tx: lowest transaction that is known, NULL: none. held_sum: CRC-32 of
-    -- all candidates, added up. sum: CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
-    CREATE TABLE account (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      address BLOB NOT NULL UNIQUE,
-      anchor_number INTEGER NOT NULL,
-      anchor_hash BLOB NOT NULL,
-      records_from INTEGER NOT NULL,
-      candidates_from INTEGER NOT NULL,
-      used_at INTEGER NOT NULL,
-      weight INTEGER NOT NULL,
-      from_state INTEGER NOT NULL DEFAULT 0,
-      oldest_tx INTEGER,
-      held_sum INTEGER NOT NULL DEFAULT 0,
-      sum INTEGER
-    ) STRICT;
-    CREATE INDEX account_used ON account (used_at);
-    CREATE TABLE record (
-      account INTEGER NOT NULL, tx INTEGER NOT NULL, hash BLOB NOT NULL, rec BLOB NOT NULL, sum INTEGER,
-      PRIMARY KEY (account, tx)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX record_hash ON record (hash);
-    CREATE TABLE candidate (
-      account INTEGER NOT NULL, held BLOB NOT NULL, PRIMARY KEY (account, held)
-    ) STRICT, WITHOUT ROWID;
-
-    -- Accounts that have left; their rows are removed some at a time.
-    CREATE TABLE dropped (account INTEGER PRIMARY KEY) STRICT;
-    CREATE TRIGGER account_dropped AFTER DELETE ON account BEGIN
-      INSERT INTO dropped VALUES (old.id);
-    END;
-
-    -- Kept by the triggers, so that nobody has to add up a large table.
-    CREATE TABLE usage (weight INTEGER NOT NULL) STRICT;
-    INSERT INTO usage VALUES (0);
-    CREATE TRIGGER account_added AFTER INSERT ON account BEGIN
-      UPDATE usage SET weight = weight + new.weight;
-    END;
-    CREATE TRIGGER account_changed AFTER UPDATE OF weight ON account BEGIN
-      UPDATE usage SET weight = weight + new.weight - old.weight;
-    END;
-    CREATE TRIGGER account_removed AFTER DELETE ON account BEGIN
-      UPDATE usage SET weight = weight - old.weight;
-    END;
-  `
-}
+  -- Kept by the triggers, so that nobody has to add up a large table.
+  CREATE TABLE usage (space INTEGER PRIMARY KEY, weight INTEGER NOT NULL) STRICT;
+  CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN
+    INSERT INTO usage VALUES (new.space, new.weight) ON CONFLICT (space) DO UPDATE SET weight = weight + excluded.weight;
+  END;
+  CREATE TRIGGER entry_changed AFTER UPDATE OF weight ON entry BEGIN
+    UPDATE usage SET weight = weight + new.weight - old.weight WHERE space = new.space;
+  END;
+  CREATE TRIGGER entry_removed AFTER DELETE ON entry BEGIN
+    UPDATE usage SET weight = weight - old.weight WHERE space = old.space;
+    DELETE FROM part WHERE account = old.id;
+  END;
+`

@@ -5,7 +5,6 @@ import {
   type BlockRows,
   decodeDetailed,
   deriveRows,
-  hashBytes,
   hashOfRecord,
   toHex
 } from '@chain-data/index/record'
@@ -19,11 +18,11 @@ export function hashesIn({ records, recordEnds }: BlockRows): readonly Hash[] {
 export function recordsOf(rows: BlockRows, address: Address): readonly DeepRecord[] {
   const { ids, records, recordEnds } = rows
   const parties = partiesIn(rows)
-  return Array.from(ids).flatMap((id, place) => {
-    if (!parties.get(id)?.includes(address)) return []
-    const bytes = records.subarray(recordEnds[place - 1] ?? 0, recordEnds[place])
-    return { id, hash: hashBytes(hashOfRecord(bytes)), bytes }
-  })
+  return Array.from(ids).flatMap((id, place) =>
+    parties.get(id)?.includes(address)
+      ? { id, bytes: records.subarray(recordEnds[place - 1] ?? 0, recordEnds[place]) }
+      : []
+  )
 }
 
 /** Returns a block in the form in which it is stored as values again. Its candidates are left out. */

@@ -110,7 +110,7 @@ export async function openBelowIndex(
     },
     async lookUpHash(hash) {
       requireFinal()
-      const id = await deep.lookUpHash(hash, anchor, signal)
+      const id = await deep.lookUpHash(address, hash, anchor, signal)
       return id === undefined ? undefined : toPosition(id)
     },
     async readCandidates() {

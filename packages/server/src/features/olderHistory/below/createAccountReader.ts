@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Address, BlockRef, DeepHistoryCache, DeepRecord, Hash } from '@chain-data/index'
-import { decodeDetailed, toHex } from '@chain-data/index/record'
+import { decodeDetailed, hashOfRecord } from '@chain-data/index/record'
 import { hashesIn, recordsOf } from '../../../evm/blocks/blockRows.ts'
 import type { FoundBlock } from '../../../evm/search/DownwardSearch.ts'
 import type { TraceMode } from '../../../model/traceMode.ts'
@@ -21,7 +21,7 @@ export function cacheOfMode(cache: DeepHistoryCache, traces: TraceMode): DeepHis
     known: (address, anchor) => cache.known(address, marked(anchor)),
     records: (address, anchor, part) => cache.records(address, marked(anchor), part),
     candidates: (address, anchor) => cache.candidates(address, marked(anchor)),
-    lookUpHash: (hash, anchor) => cache.lookUpHash(hash, marked(anchor)),
+    lookUpHash: (address, hash, anchor) => cache.lookUpHash(address, hash, marked(anchor)),
     save: (address, anchor, stretch) => cache.save(address, marked(anchor), stretch),
     forget: address => cache.forget(address),
     close: () => cache.close()
@@ -151,7 +151,7 @@ export function createAccountReader(cache: Pick<DeepHistoryCache, 'save'>) {
       requireNamed(
         number,
         hashes,
-        records.map(({ hash }) => toHex(hash))
+        records.map(({ bytes }) => hashOfRecord(bytes))
       )
       return records
     }

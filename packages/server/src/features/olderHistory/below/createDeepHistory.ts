@@ -52,7 +52,7 @@ export interface DeepHistory {
   /** The history that was read so far. */
   readonly cache: Pick<DeepHistoryCache, 'known' | 'records' | 'candidates'>
   /** Id of a transaction older than the index; absent where there is none of this hash. */
-  lookUpHash(hash: Hash, anchor: BlockRef, signal: AbortSignal): Promise<number | undefined>
+  lookUpHash(address: Address, hash: Hash, anchor: BlockRef, signal: AbortSignal): Promise<number | undefined>
 }
 
 export interface DeepHistoryOptions {
@@ -195,8 +195,8 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     readRecords: (request, isEnough, wanted = Number.POSITIVE_INFINITY) =>
       read(request, 'records', isEnough, wanted),
     readCandidates: request => read(request, 'candidates', async () => false, Number.POSITIVE_INFINITY),
-    async lookUpHash(hash, anchor, signal) {
-      const kept = await cache.lookUpHash(hash, anchor)
+    async lookUpHash(address, hash, anchor, signal) {
+      const kept = await cache.lookUpHash(address, hash, anchor)
       if (kept !== undefined) return kept
       const raw = await rpc.request({ method: 'eth_getTransactionByHash', params: [hash] }, { signal })
       if (raw === null) return undefined
