@@ -16,6 +16,7 @@ import { encodeBlock } from './encodeBlock.ts'
 import { findAccountEvents } from './extra.ts'
 import { addressBytes, toHex } from './hexBytes.ts'
 import { type PackedBlocks, packBlocks } from './packBlocks.ts'
+import { roles } from './RecordRows.ts'
 import { ByteWriter } from './recordBytes.ts'
 import { writeToken } from './tokenKey.ts'
 import { toTransactionId } from './transactionId.ts'
@@ -92,11 +93,26 @@ function withLists(each: IndexedTransaction, { isStrange, authorities, created, 
 }
 
 function candidatesOf(transfer: TokenTransfer): readonly HoldingCandidate[] {
-  const { standard, contract, from, to, tokenId, lastTokenId, isWrapping } = transfer
+  return ownersOf(transfer).map(([owner]) => candidateOf(transfer, owner))
+}
+
+/** Whose holdings a transfer changes, each with the role. */
+function ownersOf({
+  standard,
+  from,
+  to,
+  isWrapping
+}: TokenTransfer): readonly (readonly [Address, number])[] {
   const isMint = from === people[0]
+  if (isMint || (standard === 'erc721' && !isWrapping)) return [[to, roles.tokenIn]]
+  const sender = [from, roles.tokenOut] as const
+  return isWrapping ? [sender] : [sender, [to, roles.tokenIn]]
+}
+
+function candidateOf(transfer: TokenTransfer, owner: Address): HoldingCandidate {
+  const { standard, contract, tokenId, lastTokenId } = transfer
   const ids = { ...(tokenId !== undefined && { tokenId }), ...(lastTokenId !== undefined && { lastTokenId }) }
-  const owners = isWrapping ? [isMint ? to : from] : standard === 'erc721' || isMint ? [to] : [from, to]
-  return owners.map(owner => ({ owner, contract, standard, ...ids }))
+  return { owner, contract, standard, ...ids }
 }
 
 const pack = (blocks: readonly IndexedBlock[]) => packBlocks(blocks.map(encodeBlock))
@@ -109,30 +125,59 @@ function rowsIn(rows: RunRows) {
     toHex(bytes.subarray(length * row, length * (row + 1)))
   return {
     hashes: [...rows.ids].map((id, row) => `${id} ${wordsAt(rows.hashes, row, 32)}`),
-    parties: [...rows.partyIds].map((id, row) => `${wordsAt(rows.partyAddresses, row, 20)} ${id}`).sort(),
+    parties: [...rows.partyIds]
+      .map((id, row) => `${wordsAt(rows.partyAddresses, row, 20)} ${id} ${rows.partyRoles[row]}`)
+      .sort(),
     candidates: [...rows.candidateIds]
       .map((id, row) => {
         const bytes = rows.candidates.subarray(rows.candidateEnds[row - 1] ?? 0, rows.candidateEnds[row])
-        return `${toHex(bytes)} ${id}`
+        return `${toHex(bytes)} ${id} ${rows.candidateRoles[row]}`
       })
       .sort(),
     events: [...rows.eventBlocks].map((block, row) => `${wordsAt(rows.eventAddresses, row, 20)} ${block}`)
   }
 }
 
-/** The same as the blocks were given. */
+/** The same as the blocks were given, with the roles that follow from the values of their transactions. */
 function expectedRows(blocks: readonly IndexedBlock[]) {
   const transactions = blocks.flatMap(block => block.transactions)
-  const rowsOf = (texts: (each: IndexedTransaction) => readonly string[]) =>
+  const rowsOf = (rows: (each: IndexedTransaction) => readonly (readonly [key: string, role: number])[]) =>
     transactions
-      .flatMap(each => [...new Set(texts(each))].map(text => `${text} ${toTransactionId(each.transaction)}`))
+      .flatMap(each => {
+        const id = toTransactionId(each.transaction)
+        return [...new Map(rows(each))].map(([key, role]) => `${key} ${id} ${role}`)
+      })
       .sort()
   return {
     hashes: transactions.map(({ transaction }) => `${toTransactionId(transaction)} ${transaction.hash}`),
-    parties: rowsOf(({ parties }) => parties),
-    candidates: rowsOf(({ candidates }) => candidates.map(keyOf)),
+    parties: rowsOf(each => each.parties.map(party => [party, rolesOf(each, party)])),
+    candidates: rowsOf(({ candidates, transfers = [] }) => {
+      const moved = transfers.flatMap(each =>
+        ownersOf(each).map(([owner, role]) => [keyOf(candidateOf(each, owner)), role] as const)
+      )
+      return candidates.map(keyOf).map(key => {
+        const found = moved.reduce((bits, [of, role]) => (of === key ? bits | role : bits), 0)
+        return [key, found || roles.tokenIn]
+      })
+    }),
     events: blocks.flatMap(({ ref, events = [] }) => events.map(({ address }) => `${address} ${ref.number}`))
   }
+}
+
+function rolesOf(each: IndexedTransaction, party: Address): number {
+  const { transaction, transfers = [], internal = [], operations = [] } = each
+  const moved = transfers.filter(({ isWrapping }) => !isWrapping)
+  const has: readonly (readonly [role: number, whose: readonly (Address | undefined)[]])[] = [
+    [roles.sent, [transaction.from]],
+    [roles.received, [transaction.to]],
+    [roles.created, [transaction.contractAddress]],
+    [roles.tokenIn, moved.map(({ to }) => to)],
+    [roles.tokenOut, moved.map(({ from }) => from)],
+    [roles.internalIn, internal.map(({ to }) => to)],
+    [roles.internalOut, internal.map(({ from }) => from)],
+    [roles.signed, operations.map(({ sender }) => sender)]
+  ]
+  return has.reduce((bits, [role, whose]) => (whose.includes(party) ? bits | role : bits), 0) || roles.signed
 }
 
 function keyOf(candidate: HoldingCandidate): string {
@@ -142,7 +187,7 @@ function keyOf(candidate: HoldingCandidate): string {
 }
 
 describe('rows derived from stored records', () => {
-  it('are the parties, candidates and events that the blocks were given', () => {
+  it('are the parties, candidates and events that the blocks were given, with their roles', () => {
     fc.assert(
       fc.property(chain, blocks => {
         expect(rowsIn(derive(pack(blocks)))).toEqual(expectedRows(blocks))
