@@ -1,6 +1,5 @@
-import type { Address, EvmTransaction } from '../model/evm.ts'
-import { addressBytes } from './hexBytes.ts'
-import { fieldIndex, type RecordParts } from './RecordParts.ts'
+import type { Address, ConfirmedTransaction } from '../model/evm.ts'
+import { addressLength, fieldIndex, type RecordParts } from './RecordParts.ts'
 import { type ByteReader, type ByteWriter, damaged, unpackAt, varintAt } from './recordBytes.ts'
 
 /*
@@ -10,18 +9,20 @@ import { type ByteReader, type ByteWriter, damaged, unpackAt, varintAt } from '.
  * it first occurs, and takes the next number. Each list of details has its own numbers.
  */
 
-const addressLength = 20
 const word = 32
 const addressInWord = 12
 const selector = 4
 const namingWords = 3
 /** The bytes of calldata that numbers and calls of `transfer` depend on; no more are read. */
 const callHeadLength = selector + namingWords * word
-const zeroAddress: Address = `0x${'0'.repeat(40)}`
+export const zeroAddress: Address = `0x${'0'.repeat(40)}`
 const zerosBeforeAddress = '0'.repeat(2 * addressInWord)
 
+/** The fields of a transaction that its details are written relative to. */
+export type Transferring = Pick<ConfirmedTransaction, 'from' | 'to' | 'contractAddress' | 'data'>
+
 /** The addresses in the first words of calldata. */
-function addressesInCall(data: EvmTransaction['data']): readonly Address[] {
+function addressesInCall(data: Transferring['data']): readonly Address[] {
   const found: Address[] = []
   for (let at = 2 + 2 * selector; at < 2 + 2 * callHeadLength; at += 2 * word) {
     if (at + 2 * word <= data.length && data.startsWith(zerosBeforeAddress, at)) {
@@ -36,13 +37,7 @@ export class AddressNumbers {
   readonly #numbers = new Map<Address, number>()
   #count = 0
 
-  constructor(transaction: {
-    readonly from: Address
-    readonly to?: Address
-    readonly contractAddress?: Address
-    readonly data: EvmTransaction['data']
-  }) {
-    const { from, to, contractAddress, data } = transaction
+  constructor({ from, to, contractAddress, data }: Transferring) {
     for (const address of [zeroAddress, from, to, contractAddress, ...addressesInCall(data)]) {
       if (address !== undefined) this.#add(address)
     }
@@ -52,7 +47,7 @@ export class AddressNumbers {
     const known = this.#numbers.get(address)
     writer.varint(known ?? this.#count)
     if (known !== undefined) return
-    writer.bytes(addressBytes(address))
+    writer.fixed(address, addressLength)
     this.#add(address)
   }
 

@@ -1,13 +1,11 @@
 import type { ConfirmedTransaction, InternalTransfer, TokenTransfer, UserOperation } from '../model/evm.ts'
 import { OperationWalk } from './operations.ts'
-import { hashLength, type RecordParts } from './RecordParts.ts'
+import { addressLength, hashLength, type RecordParts } from './RecordParts.ts'
 import { mapRecords, type RecordChunk, readConfirmed } from './record.ts'
 import { hexAt, integerAt } from './recordBytes.ts'
 import { InternalWalk, type RecordDetails, TransferWalk } from './transfers.ts'
 
 export type { RecordDetails } from './transfers.ts'
-
-const addressLength = 20
 
 /** A stored transaction with its details. */
 export interface DetailedTransaction {

@@ -1,15 +1,12 @@
 import type { UserOperation } from '../model/evm.ts'
-import { AddressNumbers, NumberedAddresses } from './addressNumbers.ts'
+import { AddressNumbers, NumberedAddresses, type Transferring, zeroAddress } from './addressNumbers.ts'
 import { hashLength, type RecordParts } from './RecordParts.ts'
 import { ByteReader, type ByteWriter, damaged } from './recordBytes.ts'
-import type { Transferring } from './transfers.ts'
 
 /*
  * Each operation of a record: 1 where it succeeded, else 0 (1 byte); EntryPoint, sender and paymaster as address numbers, where
  * number 0, the zero address, means no paymaster; its hash (32); nonce and cost as integers.
  */
-
-const zeroAddress = `0x${'0'.repeat(40)}` as const
 
 /** @throws {StoreError} a value has no room in the format. */
 export function writeOperations(

@@ -4,8 +4,10 @@ import { arbitraryConfirmed, arbitraryPendingRecord, arbitraryUint256 } from '..
 import { encodeConfirmed } from '../../test/encodeConfirmed.ts'
 import type { ConfirmedTransaction, Hex } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
-import { decodeConfirmed, decodePending, encodePending, hashOfRecord } from './record.ts'
+import { decodeDetailed } from './details.ts'
+import { decodePending, encodePending, hashOfRecord } from './record.ts'
 import { ByteReader, ByteWriter, integerAt } from './recordBytes.ts'
+import { toTransactionId } from './transactionId.ts'
 
 const transfer: ConfirmedTransaction = {
   hash: `0x${'ab'.repeat(32)}`,
@@ -27,6 +29,10 @@ const transfer: ConfirmedTransaction = {
   gasPrice: 12_345_678_901n,
   gasSpent: 51_234n,
   feeWei: 12_345_678_901n * 51_234n
+}
+
+function decodeConfirmed(bytes: Uint8Array, place: ConfirmedTransaction) {
+  return decodeDetailed({ ids: [toTransactionId(place)], bytes })[0]?.transaction
 }
 
 /** All the bytes of a record and what its owner would make of them. */

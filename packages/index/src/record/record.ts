@@ -2,6 +2,7 @@ import type { AccessListEntry, ConfirmedTransaction, Hash, Hex, PendingTransacti
 import type { Field } from '../model/transactionFields.ts'
 import { writeOperations } from './operations.ts'
 import {
+  addressLength,
   findLayout,
   hashLength,
   type Layout,
@@ -15,7 +16,6 @@ import { ByteReader, ByteWriter, damaged, hexAt, integerAt, unpackAt, varintAt }
 import { type TransactionPosition, toPosition } from './transactionId.ts'
 import { type RecordDetails, writeInternal, writeTransfers } from './transfers.ts'
 
-const addressLength = 20
 const noBytes = Buffer.alloc(0)
 const noSum = Buffer.alloc(sumLength)
 
@@ -61,17 +61,7 @@ export function encodePending(transaction: PendingRecord): Buffer {
   return writer.finish()
 }
 
-/**
- * @param position - from the row's key.
- * @throws {StoreError} the bytes are damaged.
- */
-export function decodeConfirmed(bytes: Uint8Array, position: TransactionPosition): ConfirmedTransaction {
-  const parts = new RecordParts()
-  if (parts.locate(bytes, 0) !== bytes.length) throw damaged('it has bytes left over')
-  return readConfirmed(bytes, parts, position)
-}
-
-/** Reads each record of a chunk. @throws {StoreError} as `decodeConfirmed`. */
+/** Reads each record of a chunk. @throws {StoreError} the bytes are damaged. */
 export function mapRecords<T>(
   { ids, bytes }: RecordChunk,
   read: (parts: RecordParts, position: TransactionPosition) => T

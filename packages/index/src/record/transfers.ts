@@ -1,12 +1,6 @@
-import type {
-  ConfirmedTransaction,
-  InternalTransfer,
-  TokenStandard,
-  TokenTransfer,
-  UserOperation
-} from '../model/evm.ts'
-import { AddressNumbers, NumberedAddresses } from './addressNumbers.ts'
-import type { RecordParts } from './RecordParts.ts'
+import type { InternalTransfer, TokenStandard, TokenTransfer, UserOperation } from '../model/evm.ts'
+import { AddressNumbers, NumberedAddresses, type Transferring } from './addressNumbers.ts'
+import { addressLength, type RecordParts } from './RecordParts.ts'
 import { ByteReader, type ByteWriter, damaged, unwritable } from './recordBytes.ts'
 
 /** Details of a transaction, besides its fields. */
@@ -18,9 +12,6 @@ export interface RecordDetails {
   /** In log order. */
   readonly operations: readonly UserOperation[]
 }
-
-/** The fields of a transaction that its details are written relative to. */
-export type Transferring = Pick<ConfirmedTransaction, 'from' | 'to' | 'contractAddress' | 'data'>
 
 /** The shape of a transfer: the numbers it has. They follow its parties in this order. */
 interface Shape {
@@ -58,7 +49,6 @@ const callStartBytes = Buffer.from(callStart, 'hex')
 const callLength = 68
 /** Offset of the amount in it, one word. */
 const callAmountOffset = 36
-const addressLength = 20
 const word = 32
 
 /** @throws {StoreError} a value has no room in the format. */
