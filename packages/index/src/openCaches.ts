@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { CacheLog } from './caches/CacheLog.ts'
 import type { CacheDatabase } from './caches/cacheDatabase.ts'
-import { createDeepHistoryCache, hasLeft } from './caches/createDeepHistoryCache.ts'
+import { createDeepHistoryCache } from './caches/createDeepHistoryCache.ts'
 import {
   createMetadataCache,
   type MetadataCacheOptions,
@@ -92,94 +92,68 @@ export function openDeepHistoryCaches(
   location: StoreLocation,
   { bound, logger, now = Date.now, driver, onDamage = () => {} }: DeepHistoryCachesOptions
 ): DeepHistoryCaches {
-  const openFile = (chainId: number, path: string) =>
-    openOver(sqlite.openCacheDatabase(path, sqlite.busyMs.deepHistory, driver), chainId)
-  const openOver = (database: CacheDatabase, chainId: number) =>
-    createDeepHistoryCache(database, { chainId, bound, now, onDamage })
-  const { open, end } = openEngine()
+  const openFile = (path: string) => sqlite.openCacheDatabase(path, sqlite.busyMs.deepHistory, driver)
+  const open = createOpen()
   const opened: DeepHistoryCache[] = []
   return {
     ofChain(chainId) {
       const openInMemory = (error: unknown) => {
         logger.warn('the deep history cache refuses; it is kept in memory', { chainId, error })
-        return openFile(chainId, ':memory:')
+        return openFile(':memory:')
       }
-      let cache: DeepHistoryCache
-      try {
-        cache = orElse(open(chainId), openInMemory)
-      } catch (error) {
-        cache = openInMemory(error)
-      }
+      const database = orElse(() => open(chainId), openInMemory)
+      const cache = createDeepHistoryCache(database, { chainId, bound, now, onDamage })
       opened.push(cache)
       return cache
     },
     async close() {
       await Promise.all(opened.map(cache => cache.close()))
-      await end()
     }
   }
 
-  function openEngine() {
+  function createOpen(): (chainId: number) => CacheDatabase {
     if (location.kind === 'sqlite') {
       const { folder } = location
-      return {
-        open: (chainId: number) => openFile(chainId, join(folder, `evm-${chainId}.deep.sqlite`)),
-        end: async () => {}
-      }
+      return chainId => openFile(join(folder, `evm-${chainId}.deep.sqlite`))
     }
-    const database = postgres.openCacheDatabase(location.url, postgres.deepHistorySchema)
-    const shared = { ...database, close: async () => {} }
-    return {
-      open: (chainId: number) => openOver(shared, chainId),
-      end: database.close
-    }
+    const shared = postgres.openCacheDatabase(location.url, postgres.deepHistorySchema)
+    return () => shared
   }
 }
 
 /**
- * Replaces a cache when it refuses for good: a database user without rights, another format, a damaged file. A cache that is
+ * Replaces a database when it refuses for good: its user has no rights, its format is another one, its file is damaged. One that is
  * only out of reach for the moment is not replaced.
  * @param openOther - called once, when it is needed.
  */
-function orElse(
-  cache: DeepHistoryCache,
-  openOther: (refusal: StoreError) => DeepHistoryCache
-): DeepHistoryCache {
-  let other: DeepHistoryCache | undefined
-
-  function replace(error: unknown): DeepHistoryCache {
-    if (!(error instanceof StoreError) || error instanceof StoreUnavailableError) throw error
-    other ??= openOther(error)
-    return other
+function orElse(open: () => CacheDatabase, openOther: (refusal: unknown) => CacheDatabase): CacheDatabase {
+  let database: CacheDatabase
+  try {
+    database = open()
+  } catch (error) {
+    return openOther(error)
   }
+  let current = database
 
-  async function ask<T>(work: (cache: DeepHistoryCache) => Promise<T>): Promise<T> {
-    if (other !== undefined) return work(other)
+  async function ask<T>(work: (asked: CacheDatabase) => Promise<T>): Promise<T> {
+    const asked = current
     try {
-      return await work(cache)
+      return await work(asked)
     } catch (error) {
-      return work(replace(error))
+      const isFinal = error instanceof StoreError && !(error instanceof StoreUnavailableError)
+      if (!isFinal || asked !== database) throw error
+      if (current === database) current = openOther(error)
+      return work(current)
     }
   }
 
   return {
-    known: (address, anchor) => ask(asked => asked.known(address, anchor)),
-    candidates: (address, anchor) => ask(asked => asked.candidates(address, anchor)),
-    lookUpHash: (address, hash, anchor) => ask(asked => asked.lookUpHash(address, hash, anchor)),
-    save: (address, anchor, stretch) => ask(asked => asked.save(address, anchor, stretch)),
-    forget: address => ask(asked => asked.forget(address)),
-    async *records(address, anchor, part) {
-      try {
-        yield* (other ?? cache).records(address, anchor, part)
-      } catch (error) {
-        replace(error)
-        // What was given out already cannot be taken back.
-        throw hasLeft()
-      }
-    },
+    maxRows: database.maxRows,
+    run: work => ask(asked => asked.run(work)),
+    transaction: (lock, work) => ask(asked => asked.transaction(lock, work)),
     async close() {
-      await cache.close()
-      await other?.close()
+      await database.close()
+      await current.close()
     }
   }
 }

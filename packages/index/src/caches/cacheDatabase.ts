@@ -1,7 +1,7 @@
 /** Value of a statement's parameter. */
 export type CacheValue = number | string | Uint8Array | null
 
-/** One statement; `$1` stands for the first value. The text has to be understood by every engine. */
+/** One statement; `$1` stands for the first value, `cache.` before a table for its place. Every engine has to understand the text. */
 export interface Statement {
   readonly text: string
   readonly values: readonly CacheValue[]
@@ -23,13 +23,11 @@ export function* ask<Row extends object>(text: string, ...values: CacheValue[]):
  * Failures are `StoreUnavailableError` where they may pass, else `StoreError`.
  */
 export interface CacheDatabase {
-  /** Written before each table's name. */
-  readonly prefix: string
   /** Number of rows that one statement may read or write. */
   readonly maxRows: number
-  /** Runs steps outside a transaction. */
-  run<T>(steps: Steps<T>): Promise<T>
-  /** Runs steps in one transaction, while no other server's transaction with the same `lock` runs. */
-  transaction<T>(lock: string, steps: Steps<T>): Promise<T>
+  /** Runs the steps of work outside a transaction. */
+  run<T>(work: () => Steps<T>): Promise<T>
+  /** Runs them in one transaction, while no other server's transaction with the same `lock` runs. */
+  transaction<T>(lock: string, work: () => Steps<T>): Promise<T>
   close(): Promise<void>
 }

@@ -60,13 +60,11 @@ export function createDeepHistoryCache(
   database: CacheDatabase,
   { chainId, bound, now, onDamage }: DeepHistoryCacheOptions
 ): DeepHistoryCache {
-  const part = `${database.prefix}part`
-
   const sumOfPart = (account: number, list: number, { low, above, body }: Omit<PartRow, 'sum'>) =>
     sumOfRow(chainId, 'part', { account, list, low, above, body })
 
   function* find(address: Address, anchor: BlockRef): Steps<FoundAccount | undefined> {
-    const [row] = yield* findEntries(database, [chainId], [addressBytes(address)])
+    const [row] = yield* findEntries([chainId], [addressBytes(address)])
     if (row?.body === undefined) return row && (yield* forget(row.id))
     const account = decodeAccount(row.body)
     // Else what was kept is older than another block.
@@ -77,18 +75,18 @@ export function createDeepHistoryCache(
   /** Removes an account of which something is not what was written. */
   function* forget(id: number): Steps<undefined> {
     onDamage?.()
-    yield* removeEntry(database, id)
+    yield* removeEntry(id)
     return undefined
   }
 
   function* put(address: Address, account: Account): Steps<number> {
     const weight = overheadBytes + account.weight
-    return yield* putEntry(database, chainId, addressBytes(address), encodeAccount(account), weight, now())
+    return yield* putEntry(chainId, addressBytes(address), encodeAccount(account), weight, now())
   }
 
   function* remove(address: Address): Steps<void> {
-    const [row] = yield* findEntries(database, [chainId], [addressBytes(address)])
-    if (row !== undefined) yield* removeEntry(database, row.id)
+    const [row] = yield* findEntries([chainId], [addressBytes(address)])
+    if (row !== undefined) yield* removeEntry(row.id)
   }
 
   function* save(address: Address, anchor: BlockRef, stretch: DeepStretch): Steps<void> {
@@ -108,7 +106,7 @@ export function createDeepHistoryCache(
           ? [encodeRecords(records), marksOf(records)]
           : [encodeCandidates(stretch.candidates ?? []), noMarks]
       yield* ask(
-        `INSERT INTO ${part} (account, list, low, above, sum, marks, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        `INSERT INTO cache.part (account, list, low, above, sum, marks, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
         ...[id, lists[list], low, above, sumOfPart(id, lists[list], { low, above, body }), marks, body]
       )
       const gaps = list === 'records' ? [...account.gaps, ...(stretch.gaps ?? [])] : account.gaps
@@ -116,13 +114,13 @@ export function createDeepHistoryCache(
       account = { anchor, from: { ...account.from, [list]: low }, gaps, weight }
     }
     yield* put(address, account)
-    yield* evict(database, chainId, bound, id)
+    yield* evict(chainId, bound, id)
   }
 
   function* knownOf(address: Address, anchor: BlockRef): Steps<Account> {
     const found = yield* find(address, anchor)
     if (found === undefined) return unknownAccount(anchor)
-    if (Math.abs(now() - found.usedAtMs) > useGrainMs) yield* touchEntry(database, found.id, now())
+    if (Math.abs(now() - found.usedAtMs) > useGrainMs) yield* touchEntry(found.id, now())
     return found
   }
 
@@ -141,7 +139,7 @@ export function createDeepHistoryCache(
     const top = Math.min(highest, anchor.number - 1)
     if (account.from[list] > top) return []
     const parts = yield* ask<PartRow>(
-      `SELECT low, above, sum, body FROM ${part} WHERE account = $1 AND list = $2 AND low <= $3 ORDER BY low DESC LIMIT $4`,
+      `SELECT low, above, sum, body FROM cache.part WHERE account = $1 AND list = $2 AND low <= $3 ORDER BY low DESC LIMIT $4`,
       ...[id, lists[list], top, limit]
     )
     // Still there afterwards, so it was there with all its parts before.
@@ -182,7 +180,7 @@ export function createDeepHistoryCache(
     const account = yield* find(address, anchor)
     if (account === undefined) return undefined
     const marked = yield* ask<{ low: number; marks: Uint8Array }>(
-      `SELECT low, marks FROM ${part} WHERE account = $1 AND list = ${lists.records}`,
+      `SELECT low, marks FROM cache.part WHERE account = $1 AND list = ${lists.records}`,
       account.id
     )
     for (const { low, marks } of marked) {
@@ -197,15 +195,15 @@ export function createDeepHistoryCache(
 
   return {
     async known(address, anchor) {
-      const { from, gaps } = await database.run(knownOf(address, anchor))
+      const { from, gaps } = await database.run(() => knownOf(address, anchor))
       return { recordsFrom: from.records, candidatesFrom: from.candidates, gaps }
     },
     async *records(address, anchor, { belowId, limit = Number.POSITIVE_INFINITY }) {
-      const account = await database.run(find(address, anchor))
+      const account = await database.run(() => find(address, anchor))
       if (account === undefined) return
       let below = belowId
       for (let left = limit; left > 0; ) {
-        const found = (await database.run(readRecords(address, account, below))).slice(0, left)
+        const found = (await database.run(() => readRecords(address, account, below))).slice(0, left)
         const last = found.at(-1)
         if (last === undefined) return
         yield { ids: found.map(({ id }) => id), bytes: Buffer.concat(found.map(({ bytes }) => bytes)) }
@@ -213,10 +211,11 @@ export function createDeepHistoryCache(
         left -= found.length
       }
     },
-    candidates: (address, anchor) => database.run(candidatesOf(address, anchor)),
-    lookUpHash: (address, hash, anchor) => database.run(lookUp(address, hash, anchor)),
-    save: (address, anchor, stretch) => database.transaction(String(chainId), save(address, anchor, stretch)),
-    forget: address => database.run(remove(address)),
+    candidates: (address, anchor) => database.run(() => candidatesOf(address, anchor)),
+    lookUpHash: (address, hash, anchor) => database.run(() => lookUp(address, hash, anchor)),
+    save: (address, anchor, stretch) =>
+      database.transaction(String(chainId), () => save(address, anchor, stretch)),
+    forget: address => database.run(() => remove(address)),
     close: () => database.close()
   }
 }

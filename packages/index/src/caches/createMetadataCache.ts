@@ -108,12 +108,12 @@ export function createMetadataCache(
     const found = new Map<string, Entry>()
     for (let from = 0; from < keys.length && mayAsk(); from += database.maxRows) {
       const some = keys.slice(from, from + database.maxRows).map(key => Buffer.from(key, 'hex'))
-      const entries = await attempt(() => database.run(findEntries(database, Object.values(spaces), some)))
+      const entries = await attempt(() => database.run(() => findEntries(Object.values(spaces), some)))
       for (const entry of entries ?? []) {
         found.set(Buffer.from(entry.key).toString('hex'), entry)
         if (entry.body !== undefined) continue
         onDamage?.()
-        await attempt(() => database.run(removeEntry(database, entry.id)))
+        await attempt(() => database.run(() => removeEntry(entry.id)))
       }
     }
     return found
@@ -142,7 +142,7 @@ export function createMetadataCache(
     while (mayAsk() && (pending.size > 0 || (isOver && !isClosing))) {
       const batch = pending.nextBatch()
       // Rows are changed in any order, and servers must not wait for each other in a circle: one writes at a time.
-      const stored = await attempt(() => database.transaction('documents', store(batch)))
+      const stored = await attempt(() => database.transaction('documents', () => store(batch)))
       if (stored === undefined) return
       isOver = stored
       pending.remove(batch)
@@ -155,17 +155,16 @@ export function createMetadataCache(
     for (const [key, { id, space, body }] of batch) {
       const digest = Buffer.from(key, 'hex')
       if (body !== undefined) {
-        yield* putEntry(database, space, digest, body, overheadBytes + body.length, nowMs)
+        yield* putEntry(space, digest, body, overheadBytes + body.length, nowMs)
       } else if (id !== undefined) {
-        yield* touchEntry(database, id, nowMs)
+        yield* touchEntry(id, nowMs)
       } else {
-        for (const old of yield* findEntries(database, [space], [digest]))
-          yield* removeEntry(database, old.id)
+        for (const old of yield* findEntries([space], [digest])) yield* removeEntry(old.id)
       }
     }
     let isOver = false
     for (const kind of ['content', 'url'] as const) {
-      const left = yield* evict(database, spaces[kind], bounds[kind])
+      const left = yield* evict(spaces[kind], bounds[kind])
       isOver ||= left === evictedEntries
     }
     return isOver
@@ -179,14 +178,14 @@ export function createMetadataCache(
       const found = new Map<string, MetadataRecord>()
       if (!isOpen) return found
       const nowMs = now()
-      const valueOf = (key: string) => {
+      const currentOf = (key: string) => {
         const entry = stored.get(key)
         if (entry?.body !== undefined && Math.abs(nowMs - entry.usedAtMs) > useGrainMs)
           add(key, { id: entry.id, space: 0 })
         return pending.valueOf(key, entry?.body)
       }
       for (const [key, ofDocument, ofFailure] of all) {
-        const [document, failure] = [valueOf(ofDocument), valueOf(ofFailure)]
+        const [document, failure] = [currentOf(ofDocument), currentOf(ofFailure)]
         if (document === undefined && failure === undefined) continue
         found.set(key, {
           ...(document && { document: decodeDocument(document) }),

@@ -1,5 +1,5 @@
 import { sumOfRow } from '../store/rowSums.ts'
-import { ask, type CacheDatabase, type Steps } from './cacheDatabase.ts'
+import { ask, type Steps } from './cacheDatabase.ts'
 
 /** Entries that one write removes, so that it stays short. */
 export const evictedEntries = 64
@@ -25,12 +25,11 @@ interface EntryRow {
 
 /** Finds the entries of some spaces, `maxRows` at most, by their keys; what is not there is left out. */
 export function* findEntries(
-  { prefix }: CacheDatabase,
   spaces: readonly number[],
   keys: readonly Uint8Array[]
 ): Steps<readonly Entry[]> {
   const rows = yield* ask<EntryRow>(
-    `SELECT id, space, key, used_at, sum, body FROM ${prefix}entry
+    `SELECT id, space, key, used_at, sum, body FROM cache.entry
      WHERE key IN (${keys.map((_, at) => `$${at + 1}`).join(', ')}) AND space IN (${spaces.join(', ')})`,
     ...keys
   )
@@ -46,7 +45,6 @@ export function* findEntries(
  * @returns its id.
  */
 export function* putEntry(
-  { prefix }: CacheDatabase,
   space: number,
   key: Uint8Array,
   body: Uint8Array,
@@ -54,7 +52,7 @@ export function* putEntry(
   nowMs: number
 ): Steps<number> {
   const [row] = yield* ask<{ id: number }>(
-    `INSERT INTO ${prefix}entry (space, key, used_at, weight, sum, body) VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO cache.entry (space, key, used_at, weight, sum, body) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (key, space) DO UPDATE
      SET used_at = excluded.used_at, weight = excluded.weight, sum = excluded.sum, body = excluded.body RETURNING id`,
     ...[space, key, nowMs, weight, sumOfEntry(space, key, body), body]
@@ -64,13 +62,13 @@ export function* putEntry(
 }
 
 /** Notes that an entry was used. */
-export function* touchEntry({ prefix }: CacheDatabase, id: number, nowMs: number): Steps<void> {
-  yield* ask(`UPDATE ${prefix}entry SET used_at = $1 WHERE id = $2`, nowMs, id)
+export function* touchEntry(id: number, nowMs: number): Steps<void> {
+  yield* ask(`UPDATE cache.entry SET used_at = $1 WHERE id = $2`, nowMs, id)
 }
 
 /** Removes an entry with its parts. */
-export function* removeEntry({ prefix }: CacheDatabase, id: number): Steps<void> {
-  yield* ask(`DELETE FROM ${prefix}entry WHERE id = $1`, id)
+export function* removeEntry(id: number): Steps<void> {
+  yield* ask(`DELETE FROM cache.entry WHERE id = $1`, id)
 }
 
 /**
@@ -78,16 +76,16 @@ export function* removeEntry({ prefix }: CacheDatabase, id: number): Steps<void>
  * @param keptId - stays in any case.
  * @returns how many have left; `evictedEntries`: more may have to.
  */
-export function* evict({ prefix }: CacheDatabase, space: number, bound: number, keptId = 0): Steps<number> {
+export function* evict(space: number, bound: number, keptId = 0): Steps<number> {
   const left = yield* ask(
-    `DELETE FROM ${prefix}entry WHERE id IN (
+    `DELETE FROM cache.entry WHERE id IN (
        SELECT id FROM (
          SELECT id, sum(weight) OVER (ORDER BY used_at, id) - weight AS ahead FROM (
-           SELECT id, weight, used_at FROM ${prefix}entry WHERE space = $1 AND id <> $2
+           SELECT id, weight, used_at FROM cache.entry WHERE space = $1 AND id <> $2
            ORDER BY used_at, id LIMIT ${evictedEntries}
          ) AS oldest
        ) AS leaving
-       WHERE ahead < (SELECT weight FROM ${prefix}usage WHERE space = $1) - $3
+       WHERE ahead < (SELECT weight FROM cache.usage WHERE space = $1) - $3
      ) RETURNING id`,
     ...[space, keptId, bound]
   )

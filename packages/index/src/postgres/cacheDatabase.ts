@@ -72,26 +72,25 @@ export function openCacheDatabase(url: string, cache: CacheSchema): CacheDatabas
     }
   }
 
+  async function execAll<T>(client: Pool | ClientBase, steps: Steps<T>): Promise<T> {
+    let next = steps.next([])
+    while (next.done !== true) {
+      const { text, values }: Statement = next.value
+      const { rows } = await client.query(text.replaceAll('cache.', `${schema}.`), values.map(toParameter))
+      next = steps.next(rows)
+    }
+    return next.value
+  }
+
   return {
-    prefix: `${schema}.`,
     maxRows: 256,
-    run: steps => prepared(() => execAll(pool, steps)),
-    transaction: (lock, steps) => prepared(() => inTransaction(lock, steps)),
+    run: work => prepared(() => execAll(pool, work())),
+    transaction: (lock, work) => prepared(() => inTransaction(lock, work())),
     close() {
       closing ??= pool.end()
       return closing
     }
   }
-}
-
-async function execAll<T>(client: Pool | ClientBase, steps: Steps<T>): Promise<T> {
-  let next = steps.next([])
-  while (next.done !== true) {
-    const { text, values }: Statement = next.value
-    const { rows } = await client.query(text, values.map(toParameter))
-    next = steps.next(rows)
-  }
-  return next.value
 }
 
 /** The driver sends a Buffer as bytes, and any other array of bytes too, but slowly. */

@@ -46,7 +46,8 @@ export function openCacheDatabase(
   let isOpen = true
 
   function execute({ text, values }: Statement): readonly object[] {
-    const statement = prepared.get(text) ?? connection.prepare<object>(text.replaceAll('$', '?'))
+    const statement =
+      prepared.get(text) ?? connection.prepare<object>(text.replaceAll('$', '?').replaceAll('cache.', ''))
     if (prepared.size >= maxPrepared) prepared.clear()
     prepared.set(text, statement)
     if (/^\s*SELECT|\bRETURNING\b/.test(text)) return statement.all(values)
@@ -93,15 +94,14 @@ export function openCacheDatabase(
   }
 
   return {
-    prefix: '',
     maxRows: 16,
-    async run(steps) {
+    async run(work) {
       await breathe()
-      return passing(() => execAll(steps))
+      return passing(() => execAll(work()))
     },
-    async transaction(_lock, steps) {
+    async transaction(_lock, work) {
       await nextLoop()
-      return passing(() => inTransaction(connection, () => execAll(steps)))
+      return passing(() => inTransaction(connection, () => execAll(work())))
     },
     async close() {
       if (!isOpen) return
