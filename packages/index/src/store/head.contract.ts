@@ -3,8 +3,9 @@ import { buildChain, hashOf, people, poolTransaction } from '../../test/buildCha
 import type { Hash } from '../model/evm.ts'
 import { type Damage, IndexDamagedError, StoreError } from '../platform/errors.ts'
 import { entryKinds } from '../record/changeEntries.ts'
+import { deriveRows } from '../record/deriveRows.ts'
 import { encodeBlock } from '../record/encodeBlock.ts'
-import { addressBytes, hashBytes } from '../record/hexBytes.ts'
+import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import { packBlocks } from '../record/packBlocks.ts'
 import { sealRecords } from '../record/recordSums.ts'
 import { firstTransactionId, toPosition } from '../record/transactionId.ts'
@@ -25,6 +26,7 @@ import { createPoolRows, deletePool, readPending, writePool } from './poolTables
 import { findReorged, forgetDamagedReorged, forgetReorged, hasReorged, rememberReorged } from './reorged.ts'
 import { readReport, writeReport } from './report.ts'
 import { toPending, toWriterReport } from './rows.ts'
+import { createStoredRows } from './storedRows.ts'
 
 const chainId = 31337
 const identity = { chainId, genesisHash: hashOf('genesis') }
@@ -178,6 +180,42 @@ export function describeHead(name: string, open: () => Promise<WritableStore>): 
           expect(await damageOf(edit(meta => meta.setHead(refOf(8))))).toEqual({ part: 'meta' })
         }
       )
+    })
+
+    it('gives the rows of stored blocks that their commit derived', async () => {
+      const chain = buildChain(
+        [[3, 0], [], [2], [1, 1, 4], []].map((parties, block) =>
+          parties.map((count, index) => ({
+            name: `${index} of ${block}`,
+            parties: people.slice(block, block + count + 1),
+            candidates: [{ owner: carol, contract: alice, standard: 'erc20' }],
+            gap: 1_000 * index
+          }))
+        ),
+        { firstNumber: 10 }
+      )
+      const packed = packBlocks(chain.map(encodeBlock))
+      sealRecords(chainId, packed)
+      await begin()
+      await store.write(async each => {
+        const meta = await MetaEdit.load(each)
+        meta.setIndexedFrom(10)
+        meta.setHead(chain[4]?.ref ?? refOf(14))
+        await insertBlocks(each, chainId, packed, packed)
+        await each.putRecords(packed.ids, packed.records, packed.recordEnds)
+        await meta.save()
+      })
+      for (const [from, to] of [
+        [10, 14],
+        [11, 13],
+        [12, 12],
+        [14, 14]
+      ] as const) {
+        const { lastHash, ...rows } = await createStoredRows(chainId).rowsOf(store.reads, from, to)
+        expect(toHex(lastHash)).toBe(chain[to - 10]?.ref.hash)
+        const derived = deriveRows(from, packBlocks(chain.slice(from - 10, to - 9).map(encodeBlock)))
+        expect(rows).toEqual(derived)
+      }
     })
 
     describe('blocks', () => {
