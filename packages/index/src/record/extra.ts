@@ -1,8 +1,8 @@
 import type { AccountEvent, AccountEvents } from '../model/evm.ts'
 import { decodeAccountEvents, encodeAccountEvents } from './accountEvents.ts'
+import { toHex } from './hexBytes.ts'
 import { addressLength } from './RecordParts.ts'
 import type { RowRoles } from './RecordRows.ts'
-import { toHex } from './hexBytes.ts'
 import { ByteReader, ByteWriter, damaged } from './recordBytes.ts'
 import { candidateHeadLength } from './tokenKey.ts'
 
