@@ -35,6 +35,8 @@ export interface StreamOptions {
 
 /** Events that wait for their reader, in characters: a reader that leaves more than that catches up later. */
 const maxQueued = 65_536
+/** Characters that a waiting reader is handed at once, fewer when the stream is level: each piece is a write of the connection. */
+const pieceLength = 16_384
 /** Well within the 15 seconds that the document promises. */
 const syncedEveryMs = 10_000
 const retryMs = 1_000
@@ -77,17 +79,10 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
   }
 
   next(): Promise<IteratorResult<string, undefined>> {
-    if (this.#queue.length === 0) {
-      if (this.#ended.signal.aborted) return Promise.resolve({ done: true, value: undefined })
-      return new Promise(resolve => {
-        this.#reader = resolve
-      })
-    }
-    const value = this.#queue.join('')
-    this.#queue = []
-    this.#queued = 0
-    if (!this.#isLive) this.#catchUp()
-    return Promise.resolve({ done: false, value })
+    return new Promise(resolve => {
+      this.#reader = resolve
+      this.#handOver()
+    })
   }
 
   async return(): Promise<IteratorResult<string, undefined>> {
@@ -102,8 +97,7 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
     this.#isLive = false
     clearInterval(this.#timer)
     this.#feed.leave(this)
-    this.#reader?.({ done: true, value: undefined })
-    this.#reader = undefined
+    this.#handOver()
     this.#options.onEnd()
   }
 
@@ -139,9 +133,11 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
   reach(level: Level): void {
     this.#isLive = true
     this.#level = level
-    if (comparePositions(level.position, this.#position) < 0) return
-    this.#position = level.position
-    if (this.#owesSynced) this.#synced()
+    if (comparePositions(level.position, this.#position) >= 0) {
+      this.#position = level.position
+      if (this.#owesSynced) this.#synced()
+    }
+    this.#handOver()
   }
 
   leftBehind(): void {
@@ -157,6 +153,7 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
     this.#owesSynced = true
     if (this.#isLive) this.#synced()
     if (this.#owesSynced) this.#pushText(':\n\n')
+    this.#handOver()
   }
 
   /** Says that the stream is level with the index, if it is. */
@@ -175,14 +172,22 @@ export class EventStream implements FeedReader, AsyncIterator<string, undefined>
 
   #pushText(text: string): void {
     if (this.#ended.signal.aborted) return
-    const reader = this.#reader
-    if (reader !== undefined) {
-      this.#reader = undefined
-      reader({ done: false, value: text })
-      return
-    }
     this.#queue.push(text)
     this.#queued += text.length
+    if (this.#queued >= pieceLength) this.#handOver()
+  }
+
+  /** Hands the queue, or the end, to a reader that waits for it. */
+  #handOver(): void {
+    const reader = this.#reader
+    const isEmpty = this.#queue.length === 0
+    const isEnded = this.#ended.signal.aborted
+    if (reader === undefined || (isEmpty && !isEnded)) return
+    this.#reader = undefined
+    reader(isEmpty ? { done: true, value: undefined } : { done: false, value: this.#queue.join('') })
+    this.#queue = []
+    this.#queued = 0
+    if (!this.#isLive && !isEnded) this.#catchUp()
   }
 
   /** Is given what it has not seen, as far as there is room. */
