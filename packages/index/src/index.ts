@@ -70,6 +70,7 @@ export type {
 export type { IndexState, Snapshot, StoreReader } from './port/store.ts'
 export { type FencedWriter, StoreInUseError, type StoreWriter, type WriterState } from './port/writer.ts'
 export { readServerFacts } from './postgres/serverFacts.ts'
+export { accountKeys } from './record/accountKeys.ts'
 export { ChangeFilter } from './record/ChangeFilter.ts'
 export { loadSqliteDriver } from './sqlite/loadDriver.ts'
 export { acquireWriterLock, type WriterLock } from './sqlite/lock.ts'

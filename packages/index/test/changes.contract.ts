@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '../src/model/evm.ts'
 import { type AccountChange, ChangesExpiredError } from '../src/port/changes.ts'
 import type { StoreReader } from '../src/port/store.ts'
+import { accountKeys } from '../src/record/accountKeys.ts'
 import { ChangeFilter } from '../src/record/ChangeFilter.ts'
 import { encodeBlock } from '../src/record/encodeBlock.ts'
 import { packBlocks } from '../src/record/packBlocks.ts'
@@ -171,7 +172,7 @@ export function describeChanges(open: OpenStore, share = 1): void {
       const counts: number[] = []
       for (let time = 0; time < 3; time++) {
         const pages = []
-        const watched = new Set([carol])
+        const watched = accountKeys([carol])
         for await (const page of snapshot.changes(begin, { watched, filter })) pages.push(page)
         expect(told(pages.flatMap(({ changes }) => changes))).toEqual([
           ['added', hashOf('t 50'), [carol]],

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Address, IndexedBlock } from '../src/model/evm.ts'
 import type { AccountChange, ChangeBounds, ChangePosition } from '../src/port/changes.ts'
 import type { StoreWriter } from '../src/port/writer.ts'
+import { accountKeys } from '../src/record/accountKeys.ts'
 import { ChangeFilter } from '../src/record/ChangeFilter.ts'
 import { arbitraryLayout } from './arbitraries.ts'
 import { buildChain, type PresentTransaction, people, poolTransaction } from './buildChain.ts'
@@ -118,13 +119,13 @@ export async function checkChanges(
         for (const { position, count } of seen.toReversed()) {
           const address = everyone[count % everyone.length] ?? receiver
           const own = all.slice(count).filter(({ parties }) => parties.includes(address))
-          const replayed = await readChanges(snapshot, position, { watched: new Set([address]), filter })
+          const replayed = await readChanges(snapshot, position, { watched: accountKeys([address]), filter })
           expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
         }
         for (const address of everyone) {
           const own = all.filter(({ parties }) => parties.includes(address))
           for (const options of [{}, { filter }]) {
-            const watched = new Set([address])
+            const watched = accountKeys([address])
             const replayed = await readChanges(snapshot, bounds.oldest, { ...options, watched })
             expect(replayed).toEqual(own.map(change => ({ ...change, parties: [address] })))
           }

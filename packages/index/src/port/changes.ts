@@ -76,9 +76,9 @@ export interface ChangePage {
 }
 
 export interface ChangesOptions {
-  /** Accounts in lower case; absent: all. Records of other transactions are not read. */
-  readonly watched?: Pick<ReadonlySet<Address>, 'has' | 'keys'>
-  /** Of this reader, and used for all its replays: what it knows is not read. Accounts that it is used with stay as they are. */
+  /** Keys of accounts, as of `accountKeys`; absent: all. Other accounts with one of these keys are watched as well. */
+  readonly watched?: Uint32Array
+  /** Of this reader, and used for all its replays: what it knows is not read. */
   readonly filter?: ChangeFilter
 }
 

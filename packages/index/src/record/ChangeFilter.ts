@@ -1,6 +1,5 @@
-import type { Address } from '../model/evm.ts'
+import { eachKey, hasKey } from './accountKeys.ts'
 import type { LoggedChange } from './changeEntries.ts'
-import { addressLength } from './RecordParts.ts'
 
 /** A stretch ends with an entry whose number is a multiple of this. Numbers are random: that is about so many entries. */
 const meanEntries = 8
@@ -25,7 +24,6 @@ export class ChangeFilter {
   readonly #stretches = new Map<number, Stretch>()
   /** The stretch that is being read. */
   #open: { readonly after: number; last: number; readonly keys: Set<number> } | undefined
-  readonly #sorted = new WeakMap<object, Uint32Array>()
 
   /** Forgets what is of another log than this one, and what is older than its oldest entry. */
   use(log: string, oldest: number): void {
@@ -43,15 +41,13 @@ export class ChangeFilter {
   /**
    * Skips the stretches after an entry that name none of these accounts, as far as they are known.
    * @param newest - not beyond this entry.
-   * @param accounts - stay as they are.
+   * @param accounts - their keys, as of `accountKeys`.
    * @returns the last entry that is skipped; `after` where there is none.
    */
-  skip(after: number, newest: number, accounts: Pick<ReadonlySet<Address>, 'keys'>): number {
-    const own = this.#sorted.get(accounts) ?? Uint32Array.from(accounts.keys(), keyOf).sort()
-    this.#sorted.set(accounts, own)
+  skip(after: number, newest: number, accounts: Uint32Array): number {
     let at = after
     for (let next = this.#stretches.get(at); next !== undefined; next = this.#stretches.get(at)) {
-      if (next.last > newest || haveCommon(next.keys, own)) break
+      if (next.last > newest || haveCommon(next.keys, accounts)) break
       at = next.last
     }
     return at
@@ -59,36 +55,22 @@ export class ChangeFilter {
 
   /** Takes an entry that a replay has read. */
   learn(previous: number, entry: number, changes: Iterable<LoggedChange>): void {
-    if (previous % meanEntries === 0) this.#open = { after: previous, last: previous, keys: new Set() }
+    if (previous % meanEntries === 0) {
+      const isKnown = this.#stretches.has(previous)
+      this.#open = isKnown ? undefined : { after: previous, last: previous, keys: new Set() }
+    }
     const open = this.#open
     if (open === undefined || open.last !== previous) return
     open.last = entry
     for (const { kind, parties } of changes) {
-      if (kind === 'taken') continue
-      const view = new DataView(parties.buffer, parties.byteOffset, parties.length)
-      for (let end = addressLength; end <= parties.length; end += addressLength) {
-        open.keys.add(view.getUint32(end - 4))
-      }
+      if (kind !== 'taken') eachKey(parties, key => open.keys.add(key))
     }
     if (entry % meanEntries !== 0) return
     this.#stretches.set(open.after, { last: entry, keys: Uint32Array.from(open.keys).sort() })
   }
 }
 
-/** Returns a short key of an address: its last 32 bits. */
-function keyOf(address: Address): number {
-  return Number.parseInt(address.slice(-8), 16)
-}
-
 function haveCommon(one: Uint32Array, other: Uint32Array): boolean {
   const [few, many] = one.length < other.length ? [one, other] : [other, one]
-  return few.some(key => {
-    let [from, to] = [0, many.length]
-    while (from < to) {
-      const middle = (from + to) >> 1
-      if ((many[middle] ?? 0) < key) from = middle + 1
-      else to = middle
-    }
-    return many[from] === key
-  })
+  return few.some(key => hasKey(many, key))
 }

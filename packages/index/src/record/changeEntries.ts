@@ -1,5 +1,6 @@
 import type { Address, BlockRef, Hash } from '../model/evm.ts'
 import { IndexDamagedError } from '../platform/errors.ts'
+import { eachKey, hasKey } from './accountKeys.ts'
 import { addressBytes, toHex } from './hexBytes.ts'
 import { addressLength, hashLength } from './RecordParts.ts'
 import { ByteReader, ByteWriter } from './recordBytes.ts'
@@ -141,11 +142,13 @@ export function* readChanges(bytes: Uint8Array): Generator<LoggedChange> {
   }
 }
 
-/** Returns the accounts of a change. */
-export function addressesIn(parties: Uint8Array): readonly Address[] {
-  return Array.from({ length: parties.length / addressLength }, (_, at) =>
-    toHex(parties.subarray(at * addressLength, (at + 1) * addressLength))
-  )
+/** Returns the accounts of a change. @param keys - only those that have one of these, as of `accountKeys`. */
+export function addressesIn(parties: Uint8Array, keys?: Uint32Array): readonly Address[] {
+  const found: Address[] = []
+  eachKey(parties, (key, end) => {
+    if (keys === undefined || hasKey(keys, key)) found.push(toHex(parties.subarray(end - addressLength, end)))
+  })
+  return found
 }
 
 /** Inverse of `addressesIn`. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../model/evm.ts'
+import { accountKeys } from '../record/accountKeys.ts'
 import { ChangeFilter } from '../record/ChangeFilter.ts'
 import { encodeChanges, entryKinds, partiesOf } from '../record/changeEntries.ts'
 import type { LogRow } from './ChangeLog.ts'
@@ -36,7 +37,7 @@ async function replay(log: readonly LogRow[], watched: Address, filter: ChangeFi
   }
   const bounds = { log: 'one', oldest: afterEntry(0), newest: afterEntry(log.at(-1)?.entry ?? 0) }
   const hashes: string[] = []
-  const options = { watched: new Set([watched]), filter }
+  const options = { watched: accountKeys([watched]), filter }
   for await (const { changes } of replayChanges(rows, bounds, bounds.oldest, options)) {
     hashes.push(...changes.map(({ hash }) => hash))
   }

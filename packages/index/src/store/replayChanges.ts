@@ -105,8 +105,7 @@ async function tell(
 ): Promise<readonly AccountChange[]> {
   const seen = logged.flatMap((change, at) => {
     if (change.kind === 'taken') return []
-    const all = addressesIn(change.parties)
-    const parties = watched === undefined ? all : all.filter(address => watched.has(address))
+    const parties = addressesIn(change.parties, watched)
     return parties.length === 0 ? [] : [{ change, told: { position: { entry, index: at + 1 }, parties } }]
   })
   const placed = seen.flatMap(({ change }) => ('block' in change ? [change] : []))

@@ -1,6 +1,7 @@
 import {
   type AccountChange,
   type Address,
+  accountKeys,
   type ChangePosition,
   ChangesExpiredError,
   type Hash,
@@ -71,19 +72,19 @@ export function createScriptedLog(): ScriptedLog {
       async requireKept(after: ChangePosition) {
         if (after.entry < oldest || after.entry > shown.length) throw new ChangesExpiredError('too old')
       },
-      async *changes(after: ChangePosition, { watched }: { watched?: { has(address: Address): boolean } }) {
+      async *changes(after: ChangePosition, { watched, filter }: Parameters<Snapshot['changes']>[1] = {}) {
         state.reads++
         if (after.entry < oldest || after.entry > shown.length) throw new ChangesExpiredError('too old')
         for (const [at, changes] of shown.entries()) {
           const position = afterEntry(at + 1)
           if (comparePositions(position, after) <= 0) continue
           await new Promise(setImmediate)
-          // What all streams share is read for a map of their addresses.
-          if (watched instanceof Map) await state.sharedReading
+          // What all streams share is read without a filter.
+          if (filter === undefined) await state.sharedReading
           const found = changes
             .map(change => ({
               ...change,
-              parties: change.parties.filter(party => watched?.has(party) ?? true)
+              parties: change.parties.filter(party => watched?.includes(accountKeys([party])[0] ?? 0) ?? true)
             }))
             .filter(({ parties, position }) => parties.length > 0 && comparePositions(position, after) > 0)
           yield { changes: found, position }

@@ -121,8 +121,8 @@ describe.each(Object.entries(streamForms))('75 streams of one project, %s', (_fo
     for (let number = 1; number <= 50; number++) log.commit(added(number, [addressOf(number)]))
     const oldest = `${'0'.repeat(15)}1-${'0'.repeat(13)}-100000001`
     const filter = new ChangeFilter()
-    /** Addresses of each turn; the turns before the last one wait for `release`. */
-    const turns: (readonly string[])[] = []
+    /** Keys of the addresses of each turn; the turns before the last one wait for `release`. */
+    const turns: (readonly number[])[] = []
     let release = () => {}
     const released = new Promise<void>(resolve => {
       release = resolve
@@ -169,7 +169,7 @@ describe.each(Object.entries(streamForms))('75 streams of one project, %s', (_fo
     const resumed = await open('modest', [addressOf(200)], { options: { after: oldest } })
     release()
     expect((await resumed.stream.next()).value.kind).toBe('synced')
-    expect(turns.findIndex(([first]) => first === addressOf(200))).toBeLessThan(2)
+    expect(turns.slice(0, 2).some(keys => keys.includes(200))).toBe(true)
     end()
   })
 })

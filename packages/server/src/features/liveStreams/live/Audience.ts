@@ -1,4 +1,4 @@
-import type { AccountChange, Address, ChangePosition } from '@chain-data/index'
+import { type AccountChange, type Address, accountKeys, type ChangePosition } from '@chain-data/index'
 import { comparePositions } from '../../../server/methods/cursor.ts'
 import type { Level } from './readPart.ts'
 
@@ -28,31 +28,27 @@ export interface FeedReader {
 export class Audience {
   readonly #readers = new Set<FeedReader>()
   readonly #watched = new Map<Address, Set<FeedReader>>()
-  #addresses: ReadonlySet<Address> | undefined
+  #keys: Uint32Array | undefined
 
   get size(): number {
     return this.#readers.size
   }
 
-  /** The addresses of all of them, as they are now. */
-  get addresses(): ReadonlySet<Address> {
-    this.#addresses ??= new Set(this.#watched.keys())
-    return this.#addresses
-  }
-
-  /** The addresses of all of them, as they change. */
-  get watched(): ReadonlyMap<Address, unknown> {
-    return this.#watched
+  /** Keys of the addresses of all of them. Those of streams that have left may be among them. */
+  get watched(): Uint32Array {
+    this.#keys ??= accountKeys(this.#watched.keys())
+    return this.#keys
   }
 
   /** They may leave meanwhile. */
-  *[Symbol.iterator](): Iterator<FeedReader> {
-    yield* this.#readers
+  [Symbol.iterator](): Iterator<FeedReader> {
+    return this.#readers.values()
   }
 
   add(reader: FeedReader): void {
+    if (this.#readers.has(reader)) return
     this.#readers.add(reader)
-    this.#addresses = undefined
+    this.#keys = undefined
     for (const address of reader.addresses) {
       const watching = this.#watched.get(address) ?? new Set()
       this.#watched.set(address, watching.add(reader))
@@ -62,7 +58,6 @@ export class Audience {
   /** @returns false: it is not one of them. */
   delete(reader: FeedReader): boolean {
     if (!this.#readers.delete(reader)) return false
-    this.#addresses = undefined
     for (const address of reader.addresses) {
       const watching = this.#watched.get(address)
       watching?.delete(reader)

@@ -7,7 +7,7 @@ import type { PartOrder, ReplayedPart } from './readPart.ts'
 
 const end = 10
 const at = (entry: number) => ({ entry, index: 0 })
-const addressOf = (name: string): Address => `0x${Buffer.from(name).toString('hex').padEnd(40, '0')}`
+const addressOf = (name: string): Address => `0x${name.charCodeAt(0).toString(16).padStart(40, '0')}`
 const never = new AbortController().signal
 
 /** A stream, and the entries that it was given. */
@@ -35,16 +35,14 @@ function createReader(name: string, from: number, room = Number.POSITIVE_INFINIT
 function createCatchUps(entriesEach: number, oldest = 0, onOrder = () => {}) {
   const orders: string[] = []
   const replay = async ({ after, watched }: PartOrder): Promise<ReplayedPart> => {
-    const names = [...watched].map(address =>
-      Buffer.from(address.slice(2), 'hex').toString().replaceAll('\0', '')
-    )
+    const names = Array.from(watched, key => String.fromCharCode(key))
     orders.push(`${names.join()} after ${after.entry}`)
     onOrder()
     await new Promise(setImmediate)
     if (after.entry < oldest) throw new ChangesExpiredError('too old')
     const last = Math.min(end, after.entry + entriesEach)
     const changes = Array.from({ length: last - after.entry }, (_, index) => {
-      return { position: at(after.entry + 1 + index), parties: [...watched] } as unknown as AccountChange
+      return { position: at(after.entry + 1 + index), parties: names.map(addressOf) } as unknown as AccountChange
     })
     return { changes, position: at(last), ...(last === end && { level: { position: at(end) } }) }
   }

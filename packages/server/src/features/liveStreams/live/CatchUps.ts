@@ -81,7 +81,7 @@ export class CatchUps {
     if (pass === undefined) return
     const { audience, log, position: after } = pass
     try {
-      const part = await this.#replay({ log, after, watched: audience.addresses })
+      const part = await this.#replay({ log, after, watched: audience.watched })
       await this.#give(part, audience)
       pass.position = part.position
       if (part.level !== undefined && audience.size > 0 && comparePositions(part.position, after) === 0) {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Address, ChangePosition, StoreLocation } from '@chain-data/index'
+import type { StoreLocation } from '@chain-data/index'
 import { StoreUnavailableError } from '@chain-data/index'
 import type { Logger } from '../../../platform/logger.ts'
 import { findThreadEntry } from '../../../server/threads/findThreadEntry.ts'
@@ -11,10 +11,7 @@ export interface ToReplayer {
   readonly id: number
   readonly chainId: number
   readonly location: StoreLocation
-  readonly log: string
-  readonly after: ChangePosition
-  /** Absent: those of the last order of this chain. */
-  readonly addresses?: readonly Address[]
+  readonly order: PartOrder
 }
 
 /** Messages of that thread. */
@@ -41,8 +38,6 @@ export function createReplayer({
   readonly logger: Logger
 }): Replayer {
   const waiting = new Map<number, { resolve(part: ReplayedPart): void; reject(error: unknown): void }>()
-  /** The accounts that the thread has of each chain. */
-  const sent = new Map<number, ReadonlySet<Address>>()
   let lastId = 0
   let thread: Worker | undefined
 
@@ -61,20 +56,16 @@ export function createReplayer({
         reject(new StoreUnavailableError('the thread that replays changes has ended; expected it to run'))
       }
       waiting.clear()
-      sent.clear()
     })
     worker.unref()
     return worker
   }
 
   return {
-    replay(chainId, { log, after, watched }) {
+    replay(chainId, order) {
       thread ??= start()
       const id = ++lastId
-      const message: ToReplayer = { id, chainId, location: locationOf(chainId), log, after }
-      // Thousands of them, for many turns.
-      thread.postMessage(sent.get(chainId) === watched ? message : { ...message, addresses: [...watched] })
-      sent.set(chainId, watched)
+      thread.postMessage({ id, chainId, location: locationOf(chainId), order } satisfies ToReplayer)
       return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
     },
     async close() {

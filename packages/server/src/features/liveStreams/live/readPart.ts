@@ -1,6 +1,5 @@
 import type {
   AccountChange,
-  Address,
   BlockRef,
   ChangeBounds,
   ChangeFilter,
@@ -23,8 +22,8 @@ export interface Level {
 export interface PartOrder {
   readonly log: string
   readonly after: ChangePosition
-  /** In lower case. The same set as in the order before, as long as they are the same. */
-  readonly watched: ReadonlySet<Address>
+  /** Their keys, as of `accountKeys`. */
+  readonly watched: Uint32Array
 }
 
 /** The next changes of an order: as many as one turn gives. */

@@ -3,7 +3,7 @@
  * URL, so it is a bundle entry of its own.
  */
 import { parentPort } from 'node:worker_threads'
-import type { Address, StoreLocation, StoreReader } from '@chain-data/index'
+import type { StoreLocation, StoreReader } from '@chain-data/index'
 import { ChangeFilter, createChainReaders } from '@chain-data/index'
 import { packError } from '../../../server/threads/sentErrors.ts'
 import type { FromReplayer, ToReplayer } from './createReplayer.ts'
@@ -16,7 +16,6 @@ const parent = parentPort
 const connections = 2
 const locations = new Map<number, StoreLocation>()
 const readers = createChainReaders(chainId => locations.get(chainId) as StoreLocation, { connections })
-const accounts = new Map<number, ReadonlySet<Address>>()
 const chains = new Map<number, { readonly reader: StoreReader; readonly filter: ChangeFilter }>()
 
 async function open(chainId: number) {
@@ -37,14 +36,12 @@ function withOwnBytes(part: ReplayedPart): ReplayedPart {
   return { ...part, changes: changes as ReplayedPart['changes'] }
 }
 
-parent.on('message', async ({ id, chainId, location, log, after, addresses }: ToReplayer) => {
+parent.on('message', async ({ id, chainId, location, order }: ToReplayer) => {
   locations.set(chainId, location)
-  if (addresses !== undefined) accounts.set(chainId, new Set(addresses))
-  const watched = accounts.get(chainId) ?? new Set<Address>()
   const tell = (message: FromReplayer) => parent.postMessage(message)
   try {
     const { reader, filter } = await open(chainId)
-    tell({ id, part: withOwnBytes(await readPart(reader, filter, { log, after, watched })) })
+    tell({ id, part: withOwnBytes(await readPart(reader, filter, order)) })
   } catch (error) {
     tell({ id, failure: packError(error) })
   }
