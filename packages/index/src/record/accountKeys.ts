@@ -1,5 +1,5 @@
 import type { Address } from '../model/evm.ts'
-import { addressLength } from './encodeBlock.ts'
+import { addressLength } from './RecordParts.ts'
 
 /** Returns short keys of accounts, ascending: the last 32 bits of each address. Few addresses share one. */
 export function accountKeys(addresses: Iterable<Address>): Uint32Array {

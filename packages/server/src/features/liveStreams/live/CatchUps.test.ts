@@ -42,14 +42,17 @@ function createCatchUps(entriesEach: number, oldest = 0, onOrder = () => {}) {
     if (after.entry < oldest) throw new ChangesExpiredError('too old')
     const last = Math.min(end, after.entry + entriesEach)
     const changes = Array.from({ length: last - after.entry }, (_, index) => {
-      return { position: at(after.entry + 1 + index), parties: names.map(addressOf) } as unknown as AccountChange
+      return {
+        position: at(after.entry + 1 + index),
+        parties: names.map(addressOf)
+      } as unknown as AccountChange
     })
     return { changes, position: at(last), ...(last === end && { level: { position: at(end) } }) }
   }
   return { orders, catchUps: new CatchUps(replay, () => true) }
 }
 
-test('streams of one project share a pass, whatever positions they come from, and see each change once', async () => {
+test('streams share a pass, whatever positions they come from, and see each change once', async () => {
   const { orders, catchUps } = createCatchUps(5)
   const readers = [createReader('a', 3), createReader('b', 0), createReader('c', 7)]
   const ends = readers.map(reader => catchUps.catchUp(reader, 'project', never))
@@ -62,27 +65,38 @@ test('streams of one project share a pass, whatever positions they come from, an
   ])
 })
 
-test('projects take turns, however many streams one of them has', async () => {
-  const { orders, catchUps } = createCatchUps(5)
+test('projects take turns, and share every second one', async () => {
+  const { orders, catchUps } = createCatchUps(4)
   const many = Array.from({ length: 20 }, () => catchUps.catchUp(createReader('a', 0), 'many', never))
   const one = catchUps.catchUp(createReader('b', 0), 'one', never)
   await Promise.all([...many, one])
-  expect(orders).toEqual(['a after 0', 'b after 0', 'a after 5', 'b after 5'])
+  expect(orders).toEqual(['a after 0', 'a,b after 0', 'b after 4', 'a,b after 4', 'a after 8', 'b after 8'])
 })
 
-test('a stream that comes while its project is later waits for the next pass', async () => {
-  const [earlier, later] = [createReader('b', 1), createReader('c', 2)]
+test('a stream that has missed little does not wait for a project that has missed more', async () => {
+  const [late, little] = [createReader('a', 0), createReader('b', 9)]
   const ends: Promise<boolean>[] = []
-  const { orders, catchUps } = createCatchUps(5, 0, () => {
-    if (orders.length > 1) return
+  const { orders, catchUps } = createCatchUps(1, 0, () => {
+    if (orders.length === 3) ends.push(catchUps.catchUp(little, 'little', never))
+  })
+  await catchUps.catchUp(late, 'late', never)
+  await Promise.all(ends)
+  expect(orders.slice(3, 5)).toEqual(['a,b after 3', 'b after 9'])
+})
+
+test('a stream joins the pass that has not come to it, and waits for the next one where it has', async () => {
+  const [earlier, later] = [createReader('b', 2), createReader('c', 8)]
+  const ends: Promise<boolean>[] = []
+  const { orders, catchUps } = createCatchUps(3, 0, () => {
+    if (orders.at(-1) !== 'a after 3') return
     for (const reader of [earlier, later]) ends.push(catchUps.catchUp(reader, 'project', never))
   })
-  await catchUps.catchUp(createReader('a', 2), 'project', never)
+  await catchUps.catchUp(createReader('a', 0), 'project', never)
   await Promise.all(ends)
-  expect(orders[0]).toBe('a after 2')
-  expect(orders.slice(1)).toEqual(['a after 7', 'b,c after 1', 'b,c after 6'])
-  expect(earlier.taken).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10])
-  expect(later.taken).toEqual([3, 4, 5, 6, 7, 8, 9, 10])
+  expect(orders.slice(0, 4)).toEqual(['a after 0', 'a after 3', 'a,c after 6', 'a,c after 9'])
+  expect(orders.slice(4)).toEqual(['b after 2', 'b after 5', 'b after 8'])
+  expect(earlier.taken).toEqual([3, 4, 5, 6, 7, 8, 9, 10])
+  expect(later.taken).toEqual([9, 10])
 })
 
 test('a stream without room leaves the pass, and goes on from its position', async () => {

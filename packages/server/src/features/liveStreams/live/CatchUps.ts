@@ -1,5 +1,5 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
-import { type ChangePosition, ChangesExpiredError } from '@chain-data/index'
+import { ChangesExpiredError } from '@chain-data/index'
 import { comparePositions } from '../../../server/methods/cursor.ts'
 import { Audience, type FeedReader } from './Audience.ts'
 import type { PartOrder, ReplayedPart } from './readPart.ts'
@@ -15,19 +15,22 @@ interface Wait {
   fail(error: unknown): void
 }
 
-/** The streams of one project that catch up: a pass over the log is for all of them that are where it is, or later. */
-interface Project {
-  /** For the next turn, or for the next pass. */
-  readonly joining: Set<FeedReader>
-  pass: { readonly audience: Audience; readonly log: string; position: ChangePosition } | undefined
+/** Streams that share passes over the log. */
+interface Group {
+  readonly waiting: Map<FeedReader, Wait>
+  /** Those of the pass under way, which is where the earliest of them is. */
+  readonly audience: Audience
 }
 
-/** Replays the log for streams that are not where the others are: for all of a project at once, projects in turn. */
+/**
+ * Replays the log for streams that have not seen all of it: for all of a project at once, projects in turn. While several projects wait,
+ * every second turn is for all of them, so that the log is not read once for each.
+ */
 export class CatchUps {
   readonly #replay: (order: PartOrder) => Promise<ReplayedPart>
   readonly #join: (reader: FeedReader, part: Required<ReplayedPart>) => boolean
-  readonly #projects = new Map<string, Project>()
-  readonly #waits = new Map<FeedReader, Wait>()
+  readonly #all = createGroup()
+  readonly #projects = new Map<string, Group>()
   #isRunning = false
 
   /** @param join - called with a stream that has seen all of a part that is level; false: not all that the others have seen. */
@@ -45,20 +48,24 @@ export class CatchUps {
    * @throws {ChangesExpiredError} the changes after its position are not kept any more.
    */
   async catchUp(reader: FeedReader, projectId: string, signal: AbortSignal): Promise<boolean> {
-    const project = this.#projects.get(projectId) ?? { joining: new Set(), pass: undefined }
+    const project = this.#projects.get(projectId) ?? createGroup()
     this.#projects.set(projectId, project)
-    project.joining.add(reader)
-    const ended = new Promise<boolean>((end, fail) => this.#waits.set(reader, { end, fail }))
-    const leave = () => this.#waits.get(reader)?.fail(signal.reason)
+    const groups = [this.#all, project]
+    const ended = new Promise<boolean>((end, fail) => {
+      for (const { waiting } of groups) waiting.set(reader, { end, fail })
+    })
+    const leave = () => this.#all.waiting.get(reader)?.fail(signal.reason)
     signal.addEventListener('abort', leave, { once: true })
     if (!this.#isRunning) void this.#run()
     try {
       return await ended
     } finally {
       signal.removeEventListener('abort', leave)
-      this.#waits.delete(reader)
-      project.joining.delete(reader)
-      project.pass?.audience.delete(reader)
+      for (const { waiting, audience } of groups) {
+        waiting.delete(reader)
+        audience.delete(reader)
+      }
+      if (project.waiting.size === 0) this.#projects.delete(projectId)
     }
   }
 
@@ -66,38 +73,34 @@ export class CatchUps {
     this.#isRunning = true
     // Those that come together share the first turn, too.
     await breathe()
-    // A project that is put back has its next turn after all others.
     for (const [projectId, project] of this.#projects) {
       await this.#takeTurn(project)
+      const waiting = this.#projects.get(projectId)
+      // Its next turn is after those of all others.
       this.#projects.delete(projectId)
-      if (project.joining.size > 0 || project.pass !== undefined) this.#projects.set(projectId, project)
+      if (waiting !== undefined) this.#projects.set(projectId, waiting)
+      if (this.#projects.size > 1) await this.#takeTurn(this.#all)
     }
     this.#isRunning = false
   }
 
-  async #takeTurn(project: Project): Promise<void> {
-    beginTurn(project)
-    const { pass } = project
-    if (pass === undefined) return
-    const { audience, log, position: after } = pass
+  async #takeTurn(group: Group): Promise<void> {
+    const earliest = beginTurn(group)
+    if (earliest === undefined) return
+    const { audience } = group
+    const { log, position: after } = earliest
     try {
       const part = await this.#replay({ log, after, watched: audience.watched })
       await this.#give(part, audience)
-      pass.position = part.position
       if (part.level !== undefined && audience.size > 0 && comparePositions(part.position, after) === 0) {
         await sleep(lateMs, undefined, { ref: false })
       }
     } catch (error) {
-      const isExpired = error instanceof ChangesExpiredError
-      const oldest = [...audience].filter(({ position }) => comparePositions(position, after) === 0)
-      const failed = isExpired && oldest.length > 0 ? oldest : [...audience]
-      for (const reader of failed) {
-        audience.delete(reader)
-        this.#waits.get(reader)?.fail(error)
+      for (const reader of audience) {
+        // What is kept is learned from where the next one is.
+        const isLater = comparePositions(reader.position, after) > 0
+        if (!isLater || !(error instanceof ChangesExpiredError)) this.#all.waiting.get(reader)?.fail(error)
       }
-      // What is kept is learned from where the next one is.
-      for (const reader of audience) project.joining.add(reader)
-      project.pass = undefined
     }
   }
 
@@ -109,39 +112,35 @@ export class CatchUps {
       sinceMs = performance.now()
     }
     for (const change of changes) {
-      for (const reader of audience.give(change)) this.#waits.get(reader)?.end(false)
+      for (const reader of audience.give(change)) this.#all.waiting.get(reader)?.end(false)
       await pause()
     }
+    for (const reader of audience) reader.skipTo(position)
+    if (level === undefined) return
     for (const reader of [...audience]) {
       // It may have left during a pause.
-      if (!this.#waits.has(reader)) continue
-      reader.skipTo(position)
-      if (level !== undefined && this.#join(reader, { changes, position, level })) {
+      if (this.#all.waiting.has(reader) && this.#join(reader, { changes, position, level })) {
         audience.delete(reader)
-        this.#waits.get(reader)?.end(true)
+        this.#all.waiting.get(reader)?.end(true)
       }
       await pause()
     }
   }
 }
 
-/** Lets streams join the pass of their project: those that are where it is, or later. An empty one begins anew with the earliest. */
-function beginTurn(project: Project): void {
-  if (project.pass?.audience.size === 0) project.pass = undefined
-  const [first] = project.joining
-  if (project.pass === undefined && first !== undefined) {
-    const { log } = first
-    let { position } = first
-    for (const each of project.joining) {
-      if (each.log === log && comparePositions(each.position, position) < 0) position = each.position
-    }
-    project.pass = { audience: new Audience(), log, position }
+const createGroup = (): Group => ({ waiting: new Map(), audience: new Audience() })
+
+/** Lets streams join the pass of their group: those that are where it is, or later. @returns the earliest of the pass. */
+function beginTurn({ waiting, audience }: Group): FeedReader | undefined {
+  let earliest: FeedReader | undefined
+  for (const reader of audience.size > 0 ? audience : waiting.keys()) {
+    earliest ??= reader
+    if (reader.log === earliest.log && comparePositions(reader.position, earliest.position) < 0)
+      earliest = reader
   }
-  const { pass } = project
-  if (pass === undefined) return
-  for (const reader of project.joining) {
-    if (reader.log !== pass.log || comparePositions(reader.position, pass.position) < 0) continue
-    project.joining.delete(reader)
-    pass.audience.add(reader)
+  for (const reader of earliest === undefined ? [] : waiting.keys()) {
+    const isLater = reader.log === earliest?.log && comparePositions(reader.position, earliest.position) >= 0
+    if (isLater) audience.add(reader)
   }
+  return earliest
 }
