@@ -6,23 +6,22 @@ import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
  */
 const { Client, DatabaseError, types } = pg
 export const { Pool, Query, escapeLiteral } = pg
-/** One connection. */
 export type Client = pg.Client
 export type ClientBase = pg.ClientBase
 export type Pool = pg.Pool
-/** What a connection sends and hears, below its queries. */
+/** The protocol of a connection, below its queries. */
 export type Wire = pg.Connection
 
-/** What a connection is for; operators see it as `application_name` in `pg_stat_activity`. */
+/** Task of a connection; operators see it as `application_name` in `pg_stat_activity`. */
 export type Purpose = 'writer' | 'queries' | 'check' | 'metadata' | 'deep'
 
-/** How long to wait for a server that does not answer until the connection is ready. */
+/** Time limit of a new connection, until it is ready. */
 const connectionTimeoutMs = 5_000
 /** Silence after which either side's system asks whether the other is still there. */
 const keepAliveAfterMs = 5_000
 const oldestVersion = 150_000
 
-/** How every connection of this program to PostgreSQL is made: for a `Client` and for a `Pool` alike. */
+/** Returns the settings of every connection to PostgreSQL, for a `Client` and a `Pool` alike. */
 export function connectionConfig(url: string, purpose: Purpose): pg.ClientConfig {
   return {
     connectionString: url,
@@ -35,10 +34,10 @@ export function connectionConfig(url: string, purpose: Purpose): pg.ClientConfig
 }
 
 /**
- * Settings that every connection begins with, as one text for one round trip. As statements and not as start-up
- * parameters: poolers refuse those that they do not know. The server notices within seconds that its client is gone or
- * cut off, also while it works or waits for a lock, so that what was locked is free again. Limits that the
- * database or the user was given for others are lifted: a long rollback would be ended, and begun again, for ever.
+ * Settings that every connection begins with. As statements and not as start-up parameters: poolers refuse those that they do not
+ * know. The server notices within seconds that its client is gone or cut off, also while it works or waits for a lock, so that what
+ * was locked is free again. Limits that the database or the user was given for others are lifted: a long rollback would be ended,
+ * and begun again, for ever.
  */
 const sessionSettings = `
   SET standard_conforming_strings = on;
@@ -52,9 +51,9 @@ const sessionSettings = `
 `
 
 /**
- * One connection, ready to use. It belongs to the caller.
+ * Opens a connection, which belongs to the caller.
  * @param url - never logged and in no message: it may hold a password.
- * @param timeoutMs - for all of it: what stands between may let the login in and keep the rest waiting.
+ * @param timeoutMs - for all of it: a proxy may let the login in and keep the rest waiting.
  * @throws {StoreUnavailableError} the server does not answer, or not in time.
  * @throws {StoreError} the URL cannot be used, the server refuses the login, or is older than version 15.
  */
@@ -64,7 +63,7 @@ export async function connect(
   timeoutMs = connectionTimeoutMs
 ): Promise<Client> {
   const client = createClient(url, purpose)
-  // Its user learns of its end by the call that fails; without a listener the error would end the process.
+  // The call that fails reports the end; without a listener the error would end the process.
   client.on('error', () => {})
   const limit = setTimeout(() => drop(client), timeoutMs)
   try {
@@ -107,39 +106,22 @@ async function checkVersion(client: Client): Promise<void> {
   throw new StoreError(`PostgreSQL ${found} is too old; expected version 15 or newer`, { version })
 }
 
-const bigintOid = 20
-/** Type of sums of `bigint`. */
-const numericOid = 1700
-const byteaOid = 17
+/** `bigint`, and `numeric`, the type of its sums. */
+const integerOids = [20, 1700]
 
-/** Values as this program wants them: `bigint` columns as exact numbers, `bytea` as Buffers, in either format. */
 const valueTypes: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
-    if (oid === bigintOid) return format === 'binary' ? readBigint : parseBigint
-    if (oid === numericOid) return parseBigint
-    if (oid === byteaOid && format === 'binary') return (bytes: Buffer) => bytes
-    return format === 'binary' ? types.getTypeParser(oid, 'binary') : types.getTypeParser(oid, 'text')
-  }
-}
-
-function parseBigint(text: string): number {
-  return exact(Number(text), text)
-}
-
-function readBigint(bytes: Buffer): number {
-  const value = bytes.readBigInt64BE()
-  return exact(Number(value), value)
+  getTypeParser: (oid: number) => (integerOids.includes(oid) ? toInteger : types.getTypeParser(oid))
 }
 
 /** @throws {StoreError} a stored number that would be rounded: nothing of ours is that large. */
-function exact(value: number, stored: string | bigint): number {
+function toInteger(text: string): number {
+  const value = Number(text)
   if (Number.isSafeInteger(value)) return value
-  throw new StoreError(`the store holds the number ${stored}, which is beyond 2^53`)
+  throw new StoreError(`the store holds the number ${text}, which is beyond 2^53`)
 }
 
-/** What `require_term` raises: another writer has taken over. */
+/** SQLSTATE that `require_term` raises: another writer has taken over. */
 const termIsOver = 'CD001'
-/** The database's user may not do that. */
 export const insufficientPrivilege = '42501'
 /** The URL names no database of the server. */
 export const noSuchDatabase = '3D000'
@@ -149,17 +131,16 @@ export const tooManyConnections = '53300'
 export const lockNotAvailable = '55P03'
 
 /**
- * What PostgreSQL says when it is the server that is in trouble, not the statement: classes 08 (connection), 53 (too many
- * connections, out of memory or disk), 57 (shutdown, restart, start-up, ended or cancelled by an operator), 25P03 (idle in a
- * transaction), and 40 (the statement lost against another: a deadlock, a conflict with recovery on a replica). A primary
- * that has become a replica says 25006.
+ * SQLSTATEs of trouble of the server, not of the statement: classes 08 (connection), 53 (too many connections, out of memory or
+ * disk), 57 (shutdown, restart, start-up, ended or cancelled by an operator), 25P03 (idle in a transaction), and 40 (a deadlock, a
+ * conflict with recovery on a replica). 25006: a primary that has become a replica.
  */
 const passing = /^(08...|53[1-4]00|57014|57P0.|25P03|40...|25006)$/
 
 /** Citus found its connection to a node lost in the middle of a transaction. It has no code of its own for that. */
 const lostNode = /^failure on connection marked as essential/
 
-/** The SQLSTATE that PostgreSQL answered with; absent when it did not answer. */
+/** Returns the SQLSTATE that PostgreSQL answered with; absent when it did not answer. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (error instanceof DatabaseError) return error.code
   if (error instanceof StoreError && typeof error.context.sqlState === 'string') return error.context.sqlState
@@ -176,22 +157,18 @@ export function toStoreError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   if (cause instanceof DatabaseError) {
     const { code = 'unknown', severity } = cause
-    const message = `PostgreSQL refused: ${cause.message} (${code})`
-    const lost = passing.test(code) || severity === 'FATAL' || lostNode.test(cause.message)
-    const Kind = lost && !isRefusedLogin(code) ? StoreUnavailableError : StoreError
-    return new Kind(message, { sqlState: code }, { cause })
+    const isPassing = passing.test(code) || severity === 'FATAL' || lostNode.test(cause.message)
+    // Wrong password, no such role, no such database: trying again changes nothing.
+    const isRefusedLogin = code.startsWith('28') || code === noSuchDatabase
+    const Kind = isPassing && !isRefusedLogin ? StoreUnavailableError : StoreError
+    return new Kind(`PostgreSQL refused: ${cause.message} (${code})`, { sqlState: code }, { cause })
   }
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
   const reason = code === undefined ? '' : `: ${code}`
   return new StoreUnavailableError(`PostgreSQL cannot be reached${reason}`, { systemCode: code }, { cause })
 }
 
-/** Wrong password, no such role, no such database: trying again changes nothing. */
-function isRefusedLogin(code: string): boolean {
-  return code.startsWith('28') || code === noSuchDatabase
-}
-
-/** The call failed because another writer has taken over: this one must never write again. */
+/** Checks whether the call failed because another writer has taken over: this one must never write again. */
 export function isTermOver(error: unknown): boolean {
   return sqlStateOf(error) === termIsOver
 }

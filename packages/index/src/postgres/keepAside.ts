@@ -11,6 +11,7 @@ import {
   toStoreError
 } from './driver.ts'
 import { takeLeadership } from './lock.ts'
+import { hasSchema } from './makeTables.ts'
 import { asideSchema, chainSchema } from './schema.ts'
 
 /** Waits for snapshots to end: by themselves, then after their connections were ended. */
@@ -84,9 +85,9 @@ async function renameWithin(client: Client, schema: string, aside: string, waitM
   try {
     await client.query(`BEGIN; SET LOCAL lock_timeout = ${waitMs}`)
     // Each in a text of its own: Citus sends it on to the nodes.
-    const meta = await client.query(`SELECT FROM pg_class WHERE oid = to_regclass('${schema}.meta')`)
+    const { rowCount } = await client.query(`SELECT FROM pg_class WHERE oid = to_regclass('${schema}.meta')`)
     // What is no index has no such table, and no snapshots.
-    if (meta.rowCount === 1) await client.query(`LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE`)
+    if (rowCount === 1) await client.query(`LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE`)
     await client.query(`ALTER SCHEMA ${schema} RENAME TO ${aside}`)
     await client.query('COMMIT')
     return true
@@ -95,10 +96,4 @@ async function renameWithin(client: Client, schema: string, aside: string, waitM
     if (sqlStateOf(error) === lockNotAvailable) return false
     throw error
   }
-}
-
-/** Reports whether a schema of this name exists. */
-export async function hasSchema(client: Client, schema: string): Promise<boolean> {
-  const { rowCount } = await client.query(`SELECT FROM pg_namespace WHERE nspname = '${schema}'`)
-  return rowCount === 1
 }

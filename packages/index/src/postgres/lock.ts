@@ -14,7 +14,7 @@ export interface LeadershipOptions {
   /** A writer whose connection was silent for so long is fenced. */
   readonly silentMs: number
   readonly signal?: AbortSignal | undefined
-  onFenced?(fenced: FencedWriter): void
+  readonly onFenced?: ((fenced: FencedWriter) => void) | undefined
 }
 
 /** Returns the key of the lock that the writer of a chain holds as long as its connection lives, as an SQL expression. */
@@ -56,19 +56,26 @@ async function waitForLock(
 ): Promise<void> {
   const key = leaderLockKey(chainId)
   const deadline = performance.now() + lockWaitMs
-  const { rows } = await client.query(`SELECT pg_try_advisory_lock(${key}) AS "isMine"`)
-  if (rows[0]?.isMine === true) return
-  const endIfSilent = createSilenceCheck(client, key, silentMs)
+  /** State of the holder's connection, and since when it is the same. */
+  let trace: string | undefined
+  let sinceMs = 0
   for (;;) {
-    const left = Math.floor(deadline - performance.now())
-    if (left <= 0) {
+    const leftMs = Math.floor(deadline - performance.now())
+    if (await isLockedWithin(client, key, Math.max(1, Math.min(leftMs, Math.ceil(silentMs / 4))))) return
+    if (leftMs <= 0) {
       throw new StoreInUseError(
         'another process or thread is writing this chain; expected to be the only one. Stop it, or use another database'
       )
     }
-    const backendPid = await endIfSilent()
-    if (backendPid !== undefined) onFenced?.({ chainId, backendPid, silentMs })
-    if (await isLockedWithin(client, key, Math.max(1, Math.min(left, Math.ceil(silentMs / 4))))) return
+    const { rows } = await client.query<{ trace: string }>(selectTrace(key))
+    if (rows[0]?.trace !== trace) {
+      trace = rows[0]?.trace
+      sinceMs = performance.now()
+    } else if (trace !== undefined && performance.now() - sinceMs >= silentMs) {
+      const backendPid = await endSilent(client, key, trace)
+      if (backendPid !== undefined) onFenced?.({ chainId, backendPid, silentMs })
+      trace = undefined
+    }
   }
 }
 
@@ -84,73 +91,31 @@ async function isLockedWithin(client: Client, key: string, waitMs: number): Prom
 }
 
 /**
- * Begins a new term: from then on every transaction of an earlier writer is refused, even if that writer has not noticed yet
- * that it lost its connection. A transaction that is under way ends first.
- * @returns the term.
+ * Selects the trace of the connection that holds a lock, which changes whenever anything was done over it; no row while the server
+ * works for it. A process that was stopped, or a machine that is cut off, keeps its connection open for a long time: only its silence
+ * shows. A living writer sends something several times within `silentMs`, or keeps the server busy. If it is not gone, it loses its
+ * connection and nothing else.
  */
-export async function beginTerm(client: Client): Promise<number> {
-  try {
-    const { rows } = await client.query('UPDATE leader SET term = term + 1 WHERE id = 1 RETURNING term')
-    const term: unknown = rows[0]?.term
-    if (typeof term !== 'number') throw new StoreError('the store does not say whose term it is')
-    return term
-  } catch (error) {
-    throw toStoreError(error)
-  }
-}
-
-/** State of the connection that holds the lock. */
-interface Holder {
-  readonly pid: number
-  /** The connection waits for its client, not for work of the server. */
-  readonly isWaiting: boolean
-  /** Changes whenever anything was done over the connection. */
-  readonly trace: string
+function selectTrace(key: string): string {
+  return `SELECT pid, concat_ws(' ', pid, backend_start, query_start, state_change, copy.bytes_processed) AS trace
+    FROM pg_locks JOIN pg_stat_activity USING (pid) LEFT JOIN pg_stat_progress_copy copy USING (pid)
+    WHERE wait_event_type = 'Client' AND ${isHeld(key)}`
 }
 
 /**
- * Creates the check of the writer that holds a lock, for another writer that waits for it. A process that was stopped, or a
- * machine that is cut off, keeps its connection open for a long time: only its silence shows.
- *
- * A living writer sends something every second, or keeps the server busy. A writer that did neither for the whole time is
- * taken to be gone. If it is not, it loses its connection and nothing else.
- * @param key - the lock, as an SQL expression.
- * @returns the check, to be called repeatedly. It returns the process id of the connection that it ended; absent when it ended
- *   none, also where the database's user may not see or end it.
+ * Ends the connection that holds a lock, unless its trace has changed.
+ * @returns the process id of the connection; absent where it was not ended, also because the database's user may not.
  */
-function createSilenceCheck(
-  client: Client,
-  key: string,
-  silentMs: number
-): () => Promise<number | undefined> {
-  const holderQuery = selectHolder(key)
-  let trace: string | undefined
-  let sinceMs = 0
-  return async () => {
-    const { rows } = await client.query<Holder>(holderQuery)
-    const seen = rows[0]?.isWaiting === true ? rows[0].trace : undefined
-    if (seen === undefined || seen !== trace) {
-      trace = seen
-      sinceMs = performance.now()
-      return undefined
-    }
-    if (performance.now() - sinceMs < silentMs) return undefined
-    trace = undefined
-    return (await endIfUnchanged(client, holderQuery, seen)) ? rows[0]?.pid : undefined
-  }
-}
-
-/** Ends the holder's connection, unless the same statement finds that its trace has changed. */
-async function endIfUnchanged(client: Client, holderQuery: string, trace: string): Promise<boolean> {
+async function endSilent(client: Client, key: string, trace: string): Promise<number | undefined> {
   try {
-    const { rows } = await client.query<{ ended: boolean }>(
-      `SELECT pg_terminate_backend(pid) AS ended FROM (${holderQuery}) holder WHERE trace = $1`,
+    const { rows } = await client.query<{ pid: number; ended: boolean }>(
+      `SELECT pid, pg_terminate_backend(pid) AS ended FROM (${selectTrace(key)}) silent WHERE trace = $1`,
       [trace]
     )
-    return rows[0]?.ended === true
+    return rows[0]?.ended === true ? rows[0].pid : undefined
   } catch (error) {
     // Another user's connection: waiting goes on.
-    if (sqlStateOf(error) === insufficientPrivilege) return false
+    if (sqlStateOf(error) === insufficientPrivilege) return undefined
     throw error
   }
 }
@@ -162,10 +127,14 @@ export function isHeld(key: string): string {
     AND (classid::bigint << 32 | objid::bigint) = ${key}`
 }
 
-function selectHolder(key: string): string {
-  return `SELECT pid, coalesce(wait_event_type = 'Client', false) AS "isWaiting",
-      concat_ws(' ', pid, backend_start, query_start, state_change, copy.bytes_processed) AS trace
-    FROM pg_locks JOIN pg_stat_activity USING (pid)
-      LEFT JOIN pg_stat_progress_copy copy USING (pid)
-    WHERE ${isHeld(key)}`
+/**
+ * Begins a new term: from then on every transaction of an earlier writer is refused, even if that writer has not noticed yet
+ * that it lost its connection. A transaction that is under way ends first.
+ * @returns the term.
+ */
+export async function beginTerm(client: Client): Promise<number> {
+  const { rows } = await client.query('UPDATE leader SET term = term + 1 WHERE id = 1 RETURNING term')
+  const term: unknown = rows[0]?.term
+  if (typeof term !== 'number') throw new StoreError('the store does not say whose term it is')
+  return term
 }

@@ -20,7 +20,9 @@ export async function makeTables(
     await client.query(`SET search_path = ${schema}`)
     // The usual start waits for no lock.
     if (!(await hasTables(client, schema))) await makeOnce(client, schema, sql)
-    requireFormat(await readFormat(client, schema), formatOf(sql), store)
+    const hasFormat = await hasTables(client, schema, "relname = 'store_format'")
+    const { rows } = hasFormat ? await client.query('SELECT format FROM store_format') : { rows: [] }
+    requireFormat(rows[0]?.format, formatOf(sql), store)
   } catch (error) {
     if (sqlStateOf(error) !== insufficientPrivilege) throw toStoreError(error)
     const reason = error instanceof Error ? error.message : ''
@@ -38,7 +40,11 @@ async function makeOnce(client: Client, schema: string, sql: string): Promise<vo
   )
   try {
     if (!(await hasTables(client, schema))) {
-      await makeSchema(client, schema)
+      // A user without the right to make schemas would be refused even where it exists.
+      if (!(await hasSchema(client, schema))) await client.query(`CREATE SCHEMA ${schema}`)
+      // An operator made it, and Citus put it on a node at once.
+      else if (await isDistributed(client, schema))
+        await client.query(`SELECT citus_schema_undistribute('${schema}')`)
       await client.query(
         `${sql}; CREATE TABLE store_format (format integer NOT NULL); INSERT INTO store_format VALUES (${formatOf(sql)})`
       )
@@ -51,27 +57,17 @@ async function makeOnce(client: Client, schema: string, sql: string): Promise<vo
   }
 }
 
-async function makeSchema(client: Client, schema: string): Promise<void> {
-  const found = await client.query(`SELECT FROM pg_namespace WHERE nspname = '${schema}'`)
-  // A user without the right to make schemas would be refused even where it exists.
-  if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${schema}`)
-  // An operator made it, and Citus put it on a node at once.
-  else if (await isDistributed(client, schema))
-    await client.query(`SELECT citus_schema_undistribute('${schema}')`)
+/** Checks whether a schema of this name exists. */
+export async function hasSchema(client: Client, schema: string): Promise<boolean> {
+  const { rowCount } = await client.query(`SELECT FROM pg_namespace WHERE nspname = '${schema}'`)
+  return rowCount === 1
 }
 
-async function readFormat(client: Client, schema: string): Promise<number | undefined> {
-  if (!(await hasTables(client, schema, 'store_format'))) return undefined
-  const { rows } = await client.query<{ format: number }>('SELECT format FROM store_format')
-  return rows[0]?.format
-}
-
-/** @param name - of one table; absent: any. */
-async function hasTables(client: Client, schema: string, name?: string): Promise<boolean> {
-  // Read from the catalog: to_regclass may answer from a cache of before another process made the table.
-  const found = await client.query(
-    `SELECT FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = '${schema}')
-       ${name === undefined ? '' : `AND relname = '${name}'`} LIMIT 1`
+/** Reads the catalog: `to_regclass` may answer from a cache of before another process made the table. */
+async function hasTables(client: Client, schema: string, condition = 'true'): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = '${schema}' AND ${condition} LIMIT 1`
   )
-  return found.rowCount === 1
+  return rowCount === 1
 }

@@ -2,15 +2,14 @@ import { type Damage, IndexDamagedError, StoreUnavailableError } from '../platfo
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { FactsReader } from '../store/FactsReader.ts'
 import { IndexReader, type SnapshotSource } from '../store/IndexReader.ts'
+import type { ChainMeta } from '../store/rows.ts'
 import type { SnapshotLease } from '../store/SnapshotLeases.ts'
-import { commitChannel } from './commitListener.ts'
-import type { ReadConnection } from './connection.ts'
-import { notifyDamage } from './damageChannel.ts'
+import { commitChannel, notifyDamage } from './notices.ts'
 import { PostgresSnapshot, type ReadView } from './PostgresSnapshot.ts'
 import { chainSchema } from './schema.ts'
 import type { PostgresPool, ReadServer } from './servers.ts'
 import { createReadTransaction } from './transaction.ts'
-import { createBeginView, type ViewFacts } from './view.ts'
+import { createBeginView } from './view.ts'
 
 export interface PostgresReaderOptions {
   /**
@@ -42,7 +41,7 @@ export async function openPostgresReader(
   options: PostgresReaderOptions = {}
 ): Promise<StoreReader> {
   const { maxAgeMs = 15 * 60_000, maxLagMs = 5_000 } = options
-  const reader = new IndexReader(pool.leases, new PostgresSnapshots(pool, chainId, { maxAgeMs, maxLagMs }))
+  const reader = new IndexReader(pool.leases, new PostgresSnapshots(pool, chainId, maxAgeMs, maxLagMs))
   try {
     await (await reader.openSnapshot()).close()
   } catch (error) {
@@ -54,74 +53,51 @@ export async function openPostgresReader(
   return reader
 }
 
-/** How far the index was that this reader has shown last. */
-interface ShownState {
-  readonly rollbacks: number
-  /** -1 while nothing is indexed. */
-  readonly height: number
-  /** First indexed block; 0 while there is none. */
-  readonly from: number
-  readonly isBackfilled: boolean
-  readonly atMs: number
-}
-
 class PostgresSnapshots implements SnapshotSource {
   readonly #pool: PostgresPool
   readonly #chainId: number
-  readonly #settings: Required<PostgresReaderOptions>
+  readonly #maxAgeMs: number
+  readonly #maxLagMs: number
   readonly #facts: FactsReader
-  readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
-  readonly #inUse = new Set<ReadConnection>()
-  /** Connections on their way back. */
-  readonly #returning = new Set<Promise<void>>()
+  readonly #beginView: ReturnType<typeof createBeginView>
   /** Until when a replica counts as behind. */
   readonly #behind = new Map<ReadServer, number>()
-  #shown: ShownState | undefined
+  /** How far the index was that this reader has shown last, and when. */
+  #shown: { readonly progress: readonly number[]; readonly atMs: number } | undefined
 
-  constructor(pool: PostgresPool, chainId: number, settings: Required<PostgresReaderOptions>) {
+  constructor(pool: PostgresPool, chainId: number, maxAgeMs: number, maxLagMs: number) {
     this.#pool = pool
     this.#chainId = chainId
-    this.#settings = settings
+    this.#maxAgeMs = maxAgeMs
+    this.#maxLagMs = maxLagMs
     this.#facts = new FactsReader(chainId)
-    this.#beginView = createBeginView(chainId, {
-      answerMs: pool.answerMs,
-      // Only of a process that does nothing any more: others end their snapshots earlier.
-      idleMs: Math.max(1, settings.maxAgeMs) + pool.answerMs
-    })
+    // The limit of a process that does nothing any more: others end their snapshots earlier.
+    const idleMs = Math.max(1, maxAgeMs) + pool.answerMs
+    this.#beginView = createBeginView(chainId, { answerMs: pool.answerMs, idleMs })
   }
 
   async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
-    this.#pool.checkOpen()
     const view = await this.#openView()
     if (view === undefined) return undefined
     const snapshot = new PostgresSnapshot(view, lease, () => this.#openPrimary())
-    lease.begin(this.#settings.maxAgeMs, () => snapshot.release())
+    lease.begin(this.#maxAgeMs, () => snapshot.release())
     return snapshot
   }
 
   async reportDamage(damage: Damage): Promise<void> {
-    const { connection } = await this.#pool.primary.begin(reporting =>
-      notifyDamage(reporting, this.#chainId, damage)
-    )
-    await this.#pool.primary.putBack(connection)
+    const { primary } = this.#pool
+    const { connection } = await primary.begin(each => notifyDamage(each, this.#chainId, damage))
+    await primary.putBack(connection)
   }
 
   onCommit(listener: () => void): () => void {
     return this.#pool.commits.listen(commitChannel(this.#chainId), listener)
   }
 
-  cut(): void {
-    for (const connection of this.#inUse) connection.drop()
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#returning)
-  }
-
   async #openView(): Promise<ReadView | undefined> {
     const now = performance.now()
     const replica = this.#pool.nextReplica(each => now >= (this.#behind.get(each) ?? 0))
-    const view = await this.#tryReplica(replica, this.#settings.maxLagMs)
+    const view = await this.#tryReplica(replica, this.#maxLagMs)
     if (view !== undefined) return view
     try {
       return await this.#openOn(this.#pool.primary)
@@ -135,7 +111,6 @@ class PostgresSnapshots implements SnapshotSource {
   }
 
   async #openPrimary(): Promise<ReadView> {
-    this.#pool.checkOpen()
     const view = await this.#openOn(this.#pool.primary)
     if (view !== undefined) return view
     throw new StoreUnavailableError('the primary has no index of this chain, its replica has')
@@ -159,29 +134,19 @@ class PostgresSnapshots implements SnapshotSource {
   async #openOn(server: ReadServer, maxLagMs = Number.POSITIVE_INFINITY): Promise<ReadView | undefined> {
     const startedMs = performance.now()
     const { connection, begun } = await server.begin(this.#beginView)
-    this.#inUse.add(connection)
-    const release = async () => {
-      this.#inUse.delete(connection)
-      const returning = server.putBack(connection).finally(() => this.#returning.delete(returning))
-      this.#returning.add(returning)
-      await returning
-    }
+    const release = () => server.putBack(connection)
     const isPrimary = server === this.#pool.primary
     const isFinalWord = isPrimary || begun?.isReplica === false
     const isLate = !isPrimary && begun !== undefined && begun.lagMs > maxLagMs
-    if (begun === undefined || isLate || !this.#mayShow(begun, isFinalWord, startedMs)) {
+    if (begun === undefined || isLate || !this.#mayShow(begun.meta, isFinalWord, startedMs)) {
       await release()
       return undefined
     }
     const schema = chainSchema(this.#chainId)
     try {
-      const { meta, newestFirst } = await this.#facts.read(
-        createReadTransaction(connection, schema),
-        begun.meta
-      )
+      const facts = await this.#facts.read(createReadTransaction(connection, schema), begun.meta)
       const { range } = begun
-      const facts = { meta, newestFirst, ...(range && { range }) }
-      return { schema, connection, facts, isFinalWord, release }
+      return { schema, connection, facts: { ...facts, ...(range && { range }) }, isFinalWord, release }
     } catch (error) {
       await release()
       throw error
@@ -189,31 +154,27 @@ class PostgresSnapshots implements SnapshotSource {
   }
 
   /**
-   * Whether callers would not see the index go back in time; if so, they will see this. What the primary says is shown
+   * Checks whether callers would not see the index go back in time; if so, they will see this. What the primary says is shown
    * whatever was shown before: after a fail-over it may have less than the one that it replaces.
    */
-  #mayShow({ meta }: ViewFacts, isFinalWord: boolean, startedMs: number): boolean {
-    const { rollbacks, head, indexedFrom: from = 0, marks } = meta
-    const state = {
-      ...{ rollbacks, height: head?.number ?? -1, from },
-      isBackfilled: marks.backfilled,
-      atMs: performance.now()
-    }
+  #mayShow(meta: ChainMeta, isFinalWord: boolean, startedMs: number): boolean {
+    const progress = progressOf(meta)
     const shown = this.#shown
-    if (shown === undefined || !isBefore(state, shown)) {
-      this.#shown = state
-      return true
+    const isBack = shown !== undefined && isBefore(progress, shown.progress)
+    // A view opened before the other one was shown does not prove that the index went back.
+    if (!isBack || (isFinalWord && startedMs >= shown.atMs)) {
+      this.#shown = { progress, atMs: performance.now() }
     }
-    // One that was begun before the other was shown says nothing against it.
-    if (isFinalWord && startedMs >= shown.atMs) this.#shown = state
-    return isFinalWord
+    return !isBack || isFinalWord
   }
 }
 
-/** Rollbacks count first: one that has removed blocks is later than a higher one that has not. Older blocks are only added. */
-function isBefore(state: ShownState, shown: ShownState): boolean {
-  if (state.rollbacks !== shown.rollbacks) return state.rollbacks < shown.rollbacks
-  if (state.height !== shown.height) return state.height < shown.height
-  if (state.from !== shown.from) return state.from > shown.from
-  return shown.isBackfilled && !state.isBackfilled
+/** Rollbacks count first: an index that has removed blocks is later than a higher one that has not. Older blocks are only added. */
+function progressOf({ rollbacks, head, indexedFrom = 0, marks }: ChainMeta): readonly number[] {
+  return [rollbacks, head?.number ?? -1, -indexedFrom, Number(marks.backfilled)]
+}
+
+function isBefore(one: readonly number[], other: readonly number[]): boolean {
+  const at = one.findIndex((value, i) => value !== other[i])
+  return (one[at] ?? 0) < (other[at] ?? 0)
 }

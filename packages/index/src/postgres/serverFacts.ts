@@ -2,7 +2,6 @@ import { metadataSchema } from './cacheDatabase.ts'
 import { type CitusFacts, readCitusFacts } from './citus.ts'
 import { connect, drop, toStoreError } from './driver.ts'
 import { isHeld, leaderLockKey } from './lock.ts'
-
 import { chainSchema } from './schema.ts'
 
 /** Version, settings and rights of a database server, to judge whether it suits. */
@@ -46,28 +45,21 @@ export interface ServerFacts {
 export async function readServerFacts(url: string, chainIds: readonly number[]): Promise<ServerFacts> {
   const client = await connect(url, 'check')
   try {
-    const { rows } = await client.query(factsQuery, [[...chainIds.map(chainSchema), metadataSchema.schema]])
+    const schemas = chainIds.map(chainSchema)
+    const { rows } = await client.query(factsQuery, [[...schemas, metadataSchema.schema]])
     const { rows: identifiers } = await client
-      .query<{ id: string }>('SELECT system_identifier::text AS id FROM pg_control_system()')
+      .query<{ systemIdentifier: string }>(
+        'SELECT system_identifier::text AS "systemIdentifier" FROM pg_control_system()'
+      )
       .catch(() => ({ rows: [] }))
     const written: number[] = []
     for (const chainId of chainIds) {
       // Without taking it: an indexer that starts now must not find it taken.
-      const { rows: locks } = await client.query(
-        `SELECT FROM pg_locks WHERE ${isHeld(leaderLockKey(chainId))}`
-      )
-      if (locks.length > 0) written.push(chainId)
+      const { rowCount } = await client.query(`SELECT FROM pg_locks WHERE ${isHeld(leaderLockKey(chainId))}`)
+      if (rowCount !== 0) written.push(chainId)
     }
-    const citus = await readCitusFacts(client, chainIds.map(chainSchema))
-    const [facts] = rows as Omit<ServerFacts, 'systemIdentifier' | 'written' | 'citus'>[]
-    if (facts === undefined) throw new Error('PostgreSQL answers no row')
-    const [identifier] = identifiers
-    return {
-      ...facts,
-      written,
-      ...(citus && { citus }),
-      ...(identifier === undefined ? {} : { systemIdentifier: identifier.id })
-    }
+    const citus = await readCitusFacts(client, schemas)
+    return { ...rows[0], ...identifiers[0], written, ...(citus && { citus }) }
   } catch (error) {
     throw toStoreError(error)
   } finally {

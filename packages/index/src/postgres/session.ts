@@ -3,9 +3,9 @@ import { StoreInUseError } from '../port/writer.ts'
 import { type Client, drop, isTermOver, Query, sqlStateOf, toStoreError, type Wire } from './driver.ts'
 
 /** Writing a few thousand rows, or a read, does not take so long: the server is out of reach. */
-const longestAnswerMs = 60_000
-/** The end of a connection, which frees the lock, is answered at once by a server that answers. */
-const longestGoodbyeMs = 1_000
+const answerMs = 60_000
+/** Time limit of the polite end of a connection, which a server answers at once. */
+const endMs = 1_000
 
 /** No such schema, table or function: they were there when the writer was opened. */
 const goneStates: readonly unknown[] = ['3F000', '42P01', '42883']
@@ -32,14 +32,12 @@ export class WriterSession {
   readonly term: number
   readonly #heart: NodeJS.Timeout
   #underWay = 0
-  /** Citus has warned since the last script began that a node may not have committed it. */
   #isWarned = false
   #ended: StoreError | undefined
 
   /**
    * @param client - belongs to the session from now on.
-   * @param heartbeatMs - a living writer is heard at least so often, also when nothing happens on its chain
-   *   (see `createSilenceCheck`).
+   * @param heartbeatMs - a living writer is heard at least so often, also when nothing happens on its chain (see `lock.ts`).
    */
   constructor(client: Client, term: number, heartbeatMs: number) {
     this.#client = client
@@ -57,8 +55,8 @@ export class WriterSession {
   }
 
   /**
-   * What every transaction that writes begins with: it checks that the term is this session's, and keeps it until the transaction
-   * ends. It sums up the table so that it also happens where the row is lost.
+   * Begins every transaction that writes: checks that the term is this session's, and keeps it until the transaction ends. The
+   * maximum has a row also where that of the term is lost.
    */
   get begin(): string {
     return `BEGIN; SELECT FROM leader WHERE id = 1 FOR SHARE;
@@ -78,8 +76,7 @@ export class WriterSession {
     rows: readonly Uint8Array[] = [],
     { isLong = false } = {}
   ): Promise<readonly Row[]> {
-    return this.use(async client => {
-      this.#isWarned = false
+    return this.#use(async client => {
       try {
         const answer = await runScript<Row>(client, statements.join(';\n'), rows)
         if (this.#isWarned) this.#endInDoubt()
@@ -93,7 +90,7 @@ export class WriterSession {
   }
 
   /** Citus reports a commit and only warns where the node with the tables has failed meanwhile: the next writer reads what is stored. */
-  #endInDoubt(): never {
+  #endInDoubt(): void {
     this.#ended = new StoreUnavailableError(
       'the database warned while it committed: whether the change is stored shows when the index is opened again'
     )
@@ -101,24 +98,23 @@ export class WriterSession {
     throw this.#ended
   }
 
+  /** Reads outside of a transaction. @throws as `send`. */
   async read<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.use(async client => (await client.query<Row>(sql, [...values])).rows)
+    return this.#use(async client => (await client.query<Row>(sql, [...values])).rows)
   }
 
-  /** Does something with the connection itself. @throws as `send`. */
-  async use<T>(work: (client: Client) => Promise<T>, isLong = false): Promise<T> {
+  async #use<T>(work: (client: Client) => Promise<T>, isLong = false): Promise<T> {
     if (this.#ended !== undefined) throw this.#ended
-    const limit = isLong ? undefined : setTimeout(() => drop(this.#client), longestAnswerMs)
+    const limit = isLong ? undefined : setTimeout(() => drop(this.#client), answerMs)
     this.#underWay++
     try {
       return await work(this.#client)
     } catch (error) {
       if (isTermOver(error)) {
         this.#ended = new StoreInUseError('another writer of this chain has taken over', {}, { cause: error })
-        throw this.#ended
       }
-      const failure = toStoreError(error)
-      throw goneStates.includes(sqlStateOf(failure)) ? lostSchema(failure) : failure
+      if (this.#ended !== undefined) throw this.#ended
+      throw goneStates.includes(sqlStateOf(error)) ? lostSchema(toStoreError(error)) : toStoreError(error)
     } finally {
       this.#underWay--
       clearTimeout(limit)
@@ -128,27 +124,26 @@ export class WriterSession {
   /** Ends the connection, and with it the lock. */
   async close(): Promise<void> {
     clearInterval(this.#heart)
-    const limit = setTimeout(() => drop(this.#client), longestGoodbyeMs)
-    if (this.#ended === undefined) await this.#client.end()
-    else drop(this.#client)
+    if (this.#ended !== undefined) return drop(this.#client)
+    const limit = setTimeout(() => drop(this.#client), endMs)
+    await this.#client.end()
     clearTimeout(limit)
   }
 }
 
-/** What sends rows of `COPY`; the driver has it and its types do not say so. */
-interface CopySender {
+/** Sends rows of `COPY`; the driver has it and its types do not say so. */
+interface CopySender extends Wire {
   sendCopyFromChunk(bytes: Uint8Array): void
   endCopyFrom(): void
 }
 
 /**
- * Carries out several statements in one round trip, with the rows of every `COPY .. FROM STDIN` among them.
+ * Carries out several statements in one round trip.
  * @param sql - statements without parameters. One that fails ends the script; a transaction that it has begun is then still
  *   open, and has failed.
- * @param rows - for each `COPY` in turn, whole (see `copyRows.ts`). Everything is sent at once: a server takes rows when it
- *   gets to their statement, and drops what is left of them when an earlier one has failed.
+ * @param rows - for each `COPY .. FROM STDIN` in turn, whole. Everything is sent at once: a server takes rows when it gets to
+ *   their statement, and drops what is left of them when an earlier one has failed.
  * @returns the rows of the last statement.
- * @throws as the client does.
  */
 function runScript<Row extends object>(
   client: Client,
@@ -164,7 +159,7 @@ function runScript<Row extends object>(
     client.query(
       Object.assign(query, {
         submit: (wire: Wire) => {
-          const copying = wire as Wire & CopySender
+          const copying = wire as CopySender
           // Leaves as one piece.
           wire.stream.cork()
           wire.query(sql)

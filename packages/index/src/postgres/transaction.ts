@@ -7,10 +7,10 @@ import type {
   WritableStore,
   WriteTransaction
 } from '../runs/Transaction.ts'
-import { commitChannel } from './commitListener.ts'
 import type { ReadConnection } from './connection.ts'
 import { copyChunks, copyRecords, copyRows } from './copyRows.ts'
 import { bytesText, numbersText, valueLiteral } from './literals.ts'
+import { commitChannel } from './notices.ts'
 import type { WriterSession } from './session.ts'
 
 /** Carries out a statement that has a `?` for each value. @returns its rows. */

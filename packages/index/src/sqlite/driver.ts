@@ -57,8 +57,7 @@ export function toStoreError(cause: unknown, sqliteCode: number | undefined): St
   if (damagedFileCodes.includes((sqliteCode ?? 0) & 0xff)) {
     return new IndexDamagedError({ part: 'file' }, `SQLite refused: ${reason}`)
   }
-  const mayLackDescriptors = openFailures.includes((sqliteCode ?? 0) & 0xff)
-  const systemCode = mayLackDescriptors ? descriptorProblem() : undefined
+  const systemCode = openFailures.includes((sqliteCode ?? 0) & 0xff) ? descriptorProblem() : undefined
   if (systemCode === undefined) return new StoreError(`SQLite refused: ${reason}`, { sqliteCode }, { cause })
   const message = `SQLite refused: ${reason} (${systemCode}: no file descriptor is left)`
   return new StoreUnavailableError(message, { sqliteCode, systemCode }, { cause })
@@ -92,14 +91,11 @@ export function inTransaction<T>(connection: SqliteConnection, work: () => T): T
   try {
     // Inside: one that fails may have begun the transaction.
     connection.exec('BEGIN IMMEDIATE')
-    connection.guard?.()
     const result = work()
     connection.exec('COMMIT')
     return result
   } catch (error) {
     rollBack(connection)
-    // A lost file is the true reason for whatever SQLite says of it.
-    connection.guard?.()
     throw error
   }
 }

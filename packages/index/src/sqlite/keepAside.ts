@@ -5,7 +5,7 @@ import type { IndexToReset } from '../port/reset.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { acquireWriterLock } from './lock.ts'
-import { type ChainFiles, chainFiles, openForWriting } from './open.ts'
+import { type ChainFiles, chainFiles, openForWriting, takeInLog } from './open.ts'
 
 /** What SQLite keeps beside a database. */
 const logSuffixes = ['-wal', '-shm']
@@ -20,15 +20,14 @@ export async function openSqliteIndexToReset(
   chainId: number
 ): Promise<IndexToReset | undefined> {
   const files = chainFiles(folder, chainId)
-  if (!existsSync(files.database)) return undefined
+  const { database, aside } = files
+  if (!existsSync(database)) return undefined
   const driver = loadSqliteDriver()
   const lock = await acquireWriterLock(driver, files.lock, 0)
   const bytesOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   return {
-    place: files.database,
-    aside: files.aside,
-    replacesEarlier: existsSync(files.aside),
-    bytes: bytesOf(files.database) + bytesOf(`${files.database}-wal`),
+    ...{ place: database, aside, replacesEarlier: existsSync(aside) },
+    bytes: bytesOf(database) + bytesOf(`${database}-wal`),
     keepAside: () => keepAside(driver, files),
     close: async () => lock.release()
   }
@@ -38,31 +37,23 @@ export async function openSqliteIndexToReset(
  * Renames the index of a chain, in place of one that was kept before. Only for who holds the writer's lock and has no other
  * connection. Snapshots that are open go on reading the renamed file.
  */
-export async function keepAside(driver: SqliteDriver, files: ChainFiles): Promise<void> {
-  takeInLog(driver, files.database)
-  await removeDatabase(files.aside)
+export async function keepAside(driver: SqliteDriver, { database, aside }: ChainFiles): Promise<void> {
+  try {
+    // As far as readers allow it.
+    takeInLog(openForWriting(driver, database))
+  } catch (error) {
+    // A damaged file is kept as it is.
+    if (!(error instanceof StoreError)) throw error
+  }
+  await removeDatabase(aside)
   // The file first: a log without its file is removed by whoever makes the next one, and belongs to no other.
-  await rename(files.database, files.aside)
+  await rename(database, aside)
   for (const suffix of logSuffixes) {
-    if (existsSync(files.database + suffix)) await rename(files.database + suffix, files.aside + suffix)
+    if (existsSync(database + suffix)) await rename(database + suffix, aside + suffix)
   }
 }
 
 /** Removes a database with what SQLite keeps beside it. */
 export async function removeDatabase(path: string): Promise<void> {
   for (const suffix of ['', ...logSuffixes]) await rm(path + suffix, { force: true })
-}
-
-/** Writes the log into the file, as far as readers allow it. A damaged file is kept as it is. */
-function takeInLog(driver: SqliteDriver, path: string): void {
-  try {
-    const connection = openForWriting(driver, path)
-    try {
-      connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([])
-    } finally {
-      connection.close()
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-  }
 }

@@ -33,9 +33,6 @@ export function chainFiles(folder: string, chainId: number): ChainFiles {
   }
 }
 
-/** Waits this long for another connection's checkpoint or recovery; both are short. */
-const busyTimeoutMs = 5000
-
 /**
  * Opens a chain's file for its writer, creating it when missing.
  *
@@ -43,14 +40,11 @@ const busyTimeoutMs = 5000
  * the newest commits, and since rows and cursor share a commit the index then simply continues from an earlier block.
  */
 export function openForWriting(driver: SqliteDriver, path: string): SqliteConnection {
-  const connection = driver.open(path, { busyTimeoutMs })
-  try {
-    const mode = connection
-      .prepare<{ journal_mode: string }>('PRAGMA journal_mode = WAL')
-      .get([])?.journal_mode
-    if (mode !== 'wal') {
+  return open(driver, path, connection => {
+    const [row] = connection.prepare<{ journal_mode: string }>('PRAGMA journal_mode = WAL').all([])
+    if (row?.journal_mode !== 'wal') {
       throw new StoreError(
-        `the folder's file system does not support SQLite's write-ahead log (got "${mode}"): use a local disk`
+        `the folder's file system does not support SQLite's write-ahead log (got "${row?.journal_mode}"): use a local disk`
       )
     }
     connection.exec(`
@@ -60,6 +54,25 @@ export function openForWriting(driver: SqliteDriver, path: string): SqliteConnec
       PRAGMA journal_size_limit = 67108864;
       PRAGMA temp_store = MEMORY;
     `)
+  })
+}
+
+/** Opens an existing file for reading. Not the read-only mode: the first reader after a crash replays the log. */
+export function openForReading(driver: SqliteDriver, path: string): SqliteConnection {
+  return open(driver, path, connection =>
+    connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8192')
+  )
+}
+
+function open(
+  driver: SqliteDriver,
+  path: string,
+  prepare: (connection: SqliteConnection) => void
+): SqliteConnection {
+  // Checkpoints and recoveries of other connections are short.
+  const connection = driver.open(path, { busyTimeoutMs: 5_000 })
+  try {
+    prepare(connection)
     return connection
   } catch (error) {
     connection.close()
@@ -67,14 +80,11 @@ export function openForWriting(driver: SqliteDriver, path: string): SqliteConnec
   }
 }
 
-/** Opens an existing file for reading. Not the read-only mode: the first reader after a crash replays the log. */
-export function openForReading(driver: SqliteDriver, path: string): SqliteConnection {
-  const connection = driver.open(path, { busyTimeoutMs })
+/** Writes the write-ahead log into the file, and closes the connection. */
+export function takeInLog(connection: SqliteConnection): void {
   try {
-    connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8192')
-    return connection
-  } catch (error) {
+    connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([])
+  } finally {
     connection.close()
-    throw error
   }
 }

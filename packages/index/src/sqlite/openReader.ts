@@ -4,13 +4,12 @@ import { FactsReader } from '../store/FactsReader.ts'
 import { IndexReader, type SnapshotSource } from '../store/IndexReader.ts'
 import { type IndexFacts, IndexSnapshot, toBounds } from '../store/IndexSnapshot.ts'
 import { type SnapshotLease, SnapshotLeases } from '../store/SnapshotLeases.ts'
-import { appendDamage } from './damageFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
+import { appendDamage, type CommitWatch, watchCommits } from './notices.ts'
 import { type ChainFiles, chainFiles, openForReading } from './open.ts'
 import { fileId, hasContent, lostIndex } from './openFiles.ts'
 import { openReadConnection, type ReadConnection } from './read.ts'
-import { type CommitWatch, watchCommits } from './watchCommits.ts'
 
 export interface SqliteReaderOptions {
   readonly driver?: SqliteDriver
@@ -43,30 +42,23 @@ export async function openSqliteReader(
 ): Promise<StoreReader> {
   const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
   const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
-  const files = chainFiles(folder, chainId)
-  const facts = new FactsReader(chainId)
-  const connect = () => openReadConnection(driver, files, facts)
-  const commits = watchCommits(() => openForReading(driver, files.database))
-  const source = new SqliteSnapshots(files, connect, commits, { maxIdle, maxAgeMs })
+  const source = new SqliteSnapshots(driver, folder, chainId, { maxIdle, maxAgeMs })
+  const reader = new IndexReader(new SnapshotLeases({ max: maxSnapshots, idleMs }), source)
   try {
-    source.connectFirst()
+    await (await reader.openSnapshot()).close()
   } catch (error) {
     // A server must not start over an index that it cannot read. Other failures are left to the first read: they may pass.
     if (error instanceof StoreError && error.context.expectedFormat !== undefined) throw error
   }
-  return new IndexReader(new SnapshotLeases({ max: maxSnapshots, idleMs }), source)
+  return reader
 }
 
 /** Often enough for a chain that begins anew, and no part of the time that snapshots take. */
 const checkEveryMs = 100
-/** How often commits are looked for while somebody listens: each time one number is read from memory that processes share. */
-const lookEveryMs = 20
+/** Interval of the check for commits while somebody listens: each reads one number from memory that processes share. */
+const pollMs = 20
+/** Listeners are called as often in any case: whether the file is still the same, snapshots find out. */
 const callEveryMs = 1_000
-
-interface Kept {
-  readonly maxIdle: number
-  readonly maxAgeMs: number
-}
 
 /** What is known of the newest version. */
 interface Newest {
@@ -83,7 +75,7 @@ interface Newest {
  */
 class SqliteSnapshots implements SnapshotSource {
   readonly #files: ChainFiles
-  readonly #options: Kept
+  readonly #options: { readonly maxIdle: number; readonly maxAgeMs: number }
   readonly #connect: () => ReadConnection
   readonly #commits: CommitWatch
   readonly #idle: ReadConnection[] = []
@@ -94,28 +86,31 @@ class SqliteSnapshots implements SnapshotSource {
   /** Absent until a snapshot has shown it. */
   #newest: Newest | undefined
   #checkedMs = Number.NEGATIVE_INFINITY
-  #isClosed = false
 
-  constructor(files: ChainFiles, connect: () => ReadConnection, commits: CommitWatch, options: Kept) {
+  constructor(
+    driver: SqliteDriver,
+    folder: string,
+    chainId: number,
+    options: { readonly maxIdle: number; readonly maxAgeMs: number }
+  ) {
+    const files = chainFiles(folder, chainId)
+    const facts = new FactsReader(chainId)
     this.#files = files
-    this.#connect = connect
-    this.#commits = commits
     this.#options = options
-  }
-
-  /** Opens a connection for the first snapshot, if the index exists. */
-  connectFirst(): void {
-    const reads = this.#take()
-    if (reads !== undefined) this.#idle.push(reads)
+    this.#connect = () => openReadConnection(driver, files, facts)
+    this.#commits = watchCommits(() => openForReading(driver, files.database))
   }
 
   async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
-    const reads = this.#take()
-    if (reads === undefined) return undefined
+    this.#checkFile(this.#idle.length === 0 ? 0 : checkEveryMs)
     const file = this.#file
-    if (file !== undefined) this.#own.add(file)
+    // Opening would create the file, which is the writer's to do.
+    if (file === undefined) return undefined
+    const reads = this.#idle.pop() ?? this.#connect()
+    this.#own.add(file)
     try {
-      const snapshot = await this.#begin(reads, lease)
+      reads.begin()
+      const snapshot = await this.#show(reads, lease)
       lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads, file))
       return snapshot
     } catch (error) {
@@ -124,39 +119,33 @@ class SqliteSnapshots implements SnapshotSource {
     }
   }
 
-  async #begin(reads: ReadConnection, lease: SnapshotLease): Promise<Snapshot> {
-    reads.begin()
+  async #show({ reads, facts }: ReadConnection, lease: SnapshotLease): Promise<Snapshot> {
     const version = this.#commits.version()
     const newest = this.#newest
     if (newest?.version !== version) {
       // The commit may have come before this transaction began or after it.
       this.#newest = { version, heldMs: Number.NEGATIVE_INFINITY }
-      return new IndexSnapshot(reads.reads, lease, await reads.facts(), undefined)
+      return new IndexSnapshot(reads, lease, await facts(), undefined)
     }
-    newest.facts ??= await reads.facts()
-    return new IndexSnapshot(reads.reads, lease, newest.facts, version)
+    newest.facts ??= await facts()
+    return new IndexSnapshot(reads, lease, newest.facts, version)
   }
 
   unchangedState(sinceMs: number): IndexState | undefined {
-    this.#checkFileLately()
+    this.#checkFile(checkEveryMs)
     const newest = this.#newest
     // No snapshot has read it since the last commit.
     if (newest?.facts?.range === undefined || this.#file === undefined) return undefined
     const { version, facts } = newest
-    // Requests that came before it was looked at last need no look of their own.
+    // A request that arrived before the last check reuses its result.
     if (newest.heldMs < sinceMs) {
       const nowMs = performance.now()
       if (this.#commits.version() !== version) return undefined
       newest.heldMs = nowMs
     }
     const { marks, coverage } = facts.meta
-    newest.state ??= {
-      version,
-      marks,
-      coverage,
-      range: newest.facts.range.found,
-      changes: toBounds(facts.meta)
-    }
+    const range = newest.facts.range.found
+    newest.state ??= { version, marks, coverage, range, changes: toBounds(facts.meta) }
     return newest.state
   }
 
@@ -165,12 +154,11 @@ class SqliteSnapshots implements SnapshotSource {
     let calledMs = performance.now()
     const timer = setInterval(() => {
       const version = this.#tryVersion()
-      // Now and then in any case: whether the file is still the same, snapshots find out.
       if (version === last && performance.now() - calledMs < callEveryMs) return
       last = version
       calledMs = performance.now()
       listener()
-    }, lookEveryMs).unref()
+    }, pollMs).unref()
     return () => clearInterval(timer)
   }
 
@@ -187,31 +175,24 @@ class SqliteSnapshots implements SnapshotSource {
     return appendDamage(this.#files.damage, damage)
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.#closeIdle()
+  close(): void {
+    this.#commits.close()
+    for (const { connection } of this.#idle.splice(0)) connection.close()
   }
 
-  /** @returns absent while there is no index. */
-  #take(): ReadConnection | undefined {
-    if (this.#idle.length === 0) this.#checkFile()
-    else this.#checkFileLately()
-    // Opening would create the file, which is the writer's to do.
-    return this.#file === undefined ? undefined : (this.#idle.pop() ?? this.#connect())
-  }
-
-  #checkFileLately(): void {
-    if (performance.now() - this.#checkedMs > checkEveryMs) this.#checkFile()
-  }
-
-  /** Called before a connection is opened: a file that is renamed in between shows at the next check. */
-  #checkFile(): void {
-    this.#checkedMs = performance.now()
+  /**
+   * Called before a connection is opened: a file that is renamed in between shows at the next check.
+   * @param maxAgeMs - of the last check, which is not repeated then.
+   */
+  #checkFile(maxAgeMs: number): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#checkedMs < maxAgeMs) return
+    this.#checkedMs = nowMs
     const { database, aside } = this.#files
     const before = this.#file
     const file = hasContent(database) ? fileId(database) : undefined
     if (file === before) return
-    this.#closeIdle()
+    this.close()
     // A server did that, for a development chain that began anew, or `chain-data reset`.
     const isKnown = file !== undefined && this.#own.has(file)
     const isExpected = before === undefined || isKnown || fileId(aside) === before
@@ -224,12 +205,7 @@ class SqliteSnapshots implements SnapshotSource {
     }
   }
 
-  #closeIdle(): void {
-    this.#commits.close()
-    for (const { connection } of this.#idle.splice(0)) connection.close()
-  }
-
-  #putBack(reads: ReadConnection, file: string | undefined): void {
+  #putBack(reads: ReadConnection, file: string): void {
     try {
       reads.end()
     } catch {
@@ -237,8 +213,7 @@ class SqliteSnapshots implements SnapshotSource {
       reads.connection.close()
       return
     }
-    const isKept = !this.#isClosed && file === this.#file && this.#idle.length < this.#options.maxIdle
-    if (!isKept) reads.connection.close()
-    else this.#idle.push(reads)
+    if (file === this.#file && this.#idle.length < this.#options.maxIdle) this.#idle.push(reads)
+    else reads.connection.close()
   }
 }

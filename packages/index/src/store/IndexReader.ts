@@ -16,9 +16,8 @@ export interface SnapshotSource {
   reportDamage(damage: Damage): Promise<void>
   /** As in the port. */
   onCommit(listener: () => void): () => void
-  /** Called when the reader closes, before its snapshots end: breaks off what is being read. */
-  cut?(): void
-  close(): Promise<void>
+  /** Called after the snapshots of the reader were ended. */
+  close?(): void
 }
 
 /** Opens snapshots of one chain's index, as many at once as there are leases. */
@@ -74,9 +73,8 @@ export class IndexReader implements StoreReader {
     if (this.#isClosed) return
     this.#isClosed = true
     for (const end of this.#listening) end()
-    this.#source.cut?.()
     for (const lease of this.#open) lease.end('closed')
-    await this.#source.close()
+    this.#source.close?.()
   }
 
   #checkOpen(): void {

@@ -25,16 +25,8 @@ const siblings: readonly Siblings[] = [
         files: ['sqlite/read.ts', 'postgres/PostgresSnapshot.ts']
       },
       {
-        why: 'Readers tell the writer of damage through a file, or through a channel of the database',
-        files: ['sqlite/damageFile.ts', 'postgres/damageChannel.ts']
-      },
-      {
         why: 'SQLite has two drivers, and files',
-        files: ['checkpointedFile', 'loadDriver', 'open', 'openFiles'].map(name => `sqlite/${name}.ts`)
-      },
-      {
-        why: 'Commits are noticed by a number in memory that processes share, or by a channel of the database',
-        files: ['sqlite/watchCommits.ts', 'postgres/commitListener.ts']
+        files: ['loadDriver', 'open', 'openFiles'].map(name => `sqlite/${name}.ts`)
       },
       {
         why: 'Citus puts the schemas of PostgreSQL on other machines',
@@ -46,7 +38,7 @@ const siblings: readonly Siblings[] = [
       },
       {
         why: 'A transaction of PostgreSQL is sent as one script, with its rows',
-        files: ['postgres/copyBuffer.ts', 'postgres/copyRows.ts', 'postgres/literals.ts']
+        files: ['postgres/copyRows.ts', 'postgres/literals.ts']
       },
       { why: 'Chains are schemas of PostgreSQL, and files of SQLite', files: ['postgres/schema.ts'] },
       { why: 'Only a database server has settings to check', files: ['postgres/serverFacts.ts'] }
