@@ -120,8 +120,6 @@ function toInteger(text: string): number {
   throw new StoreError(`the store holds the number ${text}, which is beyond 2^53`)
 }
 
-/** SQLSTATE that `require_term` raises: another writer has taken over. */
-const termIsOver = 'CD001'
 export const insufficientPrivilege = '42501'
 /** The URL names no database of the server. */
 export const noSuchDatabase = '3D000'
@@ -166,9 +164,4 @@ export function toStoreError(cause: unknown): StoreError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
   const reason = code === undefined ? '' : `: ${code}`
   return new StoreUnavailableError(`PostgreSQL cannot be reached${reason}`, { systemCode: code }, { cause })
-}
-
-/** Checks whether the call failed because another writer has taken over: this one must never write again. */
-export function isTermOver(error: unknown): boolean {
-  return sqlStateOf(error) === termIsOver
 }

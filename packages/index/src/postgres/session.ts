@@ -1,6 +1,6 @@
 import { type StoreError, StoreLostError, StoreUnavailableError } from '../platform/errors.ts'
 import { StoreInUseError } from '../port/writer.ts'
-import { type Client, drop, isTermOver, Query, sqlStateOf, toStoreError, type Wire } from './driver.ts'
+import { type Client, drop, Query, sqlStateOf, toStoreError, type Wire } from './driver.ts'
 
 /** Writing a few thousand rows, or a read, does not take so long: the server is out of reach. */
 const answerMs = 60_000
@@ -9,6 +9,11 @@ const endMs = 1_000
 
 /** No such schema, table or function: they were there when the writer was opened. */
 const goneStates: readonly unknown[] = ['3F000', '42P01', '42883']
+/** Raised by `require_term`. */
+const termIsOver = 'CD001'
+const takenOver = 'another writer of this chain has taken over'
+const doubtful =
+  'the database warned while it committed: whether the change is stored shows when the index is opened again'
 
 /** Makes the error for an index that was there before. */
 export function lostSchema(cause?: unknown): StoreLostError {
@@ -19,7 +24,7 @@ export function lostSchema(cause?: unknown): StoreLostError {
   )
 }
 
-/** Warnings of Citus about a node that may not have committed. Others, as of a collation or of old transaction ids, come with any statement. */
+/** Warnings of Citus, which reports a commit, that a node may not have it. Others, as of a collation, come with any statement. */
 const lostCommit = /^(failed to commit transaction|connection to the remote node)/
 
 /**
@@ -42,10 +47,9 @@ export class WriterSession {
   constructor(client: Client, term: number, heartbeatMs: number) {
     this.#client = client
     this.term = term
-    client.once('end', () => {
-      clearInterval(this.#heart)
-      this.#ended ??= new StoreUnavailableError('the connection of the writer to PostgreSQL is lost')
-    })
+    client.once('end', () =>
+      this.#end(new StoreUnavailableError('the connection of the writer to PostgreSQL is lost'))
+    )
     client.on('notice', ({ message = '' }) => {
       if (lostCommit.test(message)) this.#isWarned = true
     })
@@ -79,23 +83,15 @@ export class WriterSession {
     return this.#use(async client => {
       try {
         const answer = await runScript<Row>(client, statements.join(';\n'), rows)
-        if (this.#isWarned) this.#endInDoubt()
-        return answer
+        if (!this.#isWarned) return answer
+        // The next writer reads what is stored.
+        throw this.#end(new StoreUnavailableError(doubtful))
       } catch (error) {
         // The first failure is reported.
         await client.query('ROLLBACK').catch(() => {})
         throw error
       }
     }, isLong)
-  }
-
-  /** Citus reports a commit and only warns where the node with the tables has failed meanwhile: the next writer reads what is stored. */
-  #endInDoubt(): void {
-    this.#ended = new StoreUnavailableError(
-      'the database warned while it committed: whether the change is stored shows when the index is opened again'
-    )
-    drop(this.#client)
-    throw this.#ended
   }
 
   /** Reads outside of a transaction. @throws as `send`. */
@@ -110,28 +106,33 @@ export class WriterSession {
     try {
       return await work(this.#client)
     } catch (error) {
-      if (isTermOver(error)) {
-        this.#ended = new StoreInUseError('another writer of this chain has taken over', {}, { cause: error })
-      }
+      const state = sqlStateOf(error)
+      if (state === termIsOver) this.#end(new StoreInUseError(takenOver, {}, { cause: error }))
       if (this.#ended !== undefined) throw this.#ended
-      throw goneStates.includes(sqlStateOf(error)) ? lostSchema(toStoreError(error)) : toStoreError(error)
+      throw goneStates.includes(state) ? lostSchema(error) : toStoreError(error)
     } finally {
       this.#underWay--
       clearTimeout(limit)
     }
   }
 
+  /** @param failure - of all calls from now on. */
+  #end(failure: StoreError): StoreError {
+    clearInterval(this.#heart)
+    drop(this.#client)
+    return (this.#ended ??= failure)
+  }
+
   /** Ends the connection, and with it the lock. */
   async close(): Promise<void> {
     clearInterval(this.#heart)
-    if (this.#ended !== undefined) return drop(this.#client)
     const limit = setTimeout(() => drop(this.#client), endMs)
     await this.#client.end()
     clearTimeout(limit)
   }
 }
 
-/** Sends rows of `COPY`; the driver has it and its types do not say so. */
+/** The driver has it, and its types do not say so. */
 interface CopySender extends Wire {
   sendCopyFromChunk(bytes: Uint8Array): void
   endCopyFrom(): void
@@ -139,8 +140,7 @@ interface CopySender extends Wire {
 
 /**
  * Carries out several statements in one round trip.
- * @param sql - statements without parameters. One that fails ends the script; a transaction that it has begun is then still
- *   open, and has failed.
+ * @param sql - without parameters. A statement that fails ends the script, and leaves a transaction open that has failed.
  * @param rows - for each `COPY .. FROM STDIN` in turn, whole. Everything is sent at once: a server takes rows when it gets to
  *   their statement, and drops what is left of them when an earlier one has failed.
  * @returns the rows of the last statement.
@@ -151,27 +151,22 @@ function runScript<Row extends object>(
   rows: readonly Uint8Array[]
 ): Promise<readonly Row[]> {
   return new Promise((resolve, reject) => {
-    // Of several statements the driver gives several results, and its types do not say so.
+    // Several statements have several results.
     const query = new Query(sql, (error: Error | undefined, results: unknown) => {
       if (error) reject(error)
       else resolve([results as { rows: Row[] }].flat().at(-1)?.rows ?? [])
     })
-    client.query(
-      Object.assign(query, {
-        submit: (wire: Wire) => {
-          const copying = wire as CopySender
-          // Leaves as one piece.
-          wire.stream.cork()
-          wire.query(sql)
-          for (const each of rows) {
-            copying.sendCopyFromChunk(each)
-            copying.endCopyFrom()
-          }
-          wire.stream.uncork()
-        },
-        // The rows are on their way.
-        handleCopyInResponse: () => {}
-      })
-    )
+    const submit = (wire: Wire) => {
+      const copying = wire as CopySender
+      // Leaves as one piece.
+      wire.stream.cork()
+      wire.query(sql)
+      for (const each of rows) {
+        copying.sendCopyFromChunk(each)
+        copying.endCopyFrom()
+      }
+      wire.stream.uncork()
+    }
+    client.query(Object.assign(query, { submit, handleCopyInResponse: () => {} }))
   })
 }
