@@ -12,12 +12,12 @@ export function valueLiteral(value: Value): string {
   if (value === null) return 'NULL'
   if (typeof value === 'string') return escapeLiteral(value)
   // In parentheses: two minus signs begin a comment.
-  return typeof value === 'number' ? `(${integerText(value)})` : bytesLiteral(value)
+  return typeof value === 'number' ? `(${requireInteger(value)})` : bytesLiteral(value)
 }
 
-/** Digits of a whole number: the server would round any other. */
-export function integerText(value: number): string {
-  if (Number.isSafeInteger(value)) return String(value)
+/** Returns a whole number: the server would round any other. */
+export function requireInteger(value: number): number {
+  if (Number.isSafeInteger(value)) return value
   throw new TypeError(`${value} cannot be stored; expected a whole number below 2^53`)
 }
 

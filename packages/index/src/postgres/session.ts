@@ -120,7 +120,8 @@ export class WriterSession {
   #end(failure: StoreError): StoreError {
     clearInterval(this.#heart)
     drop(this.#client)
-    return (this.#ended ??= failure)
+    this.#ended ??= failure
+    return this.#ended
   }
 
   /** Ends the connection, and with it the lock. */

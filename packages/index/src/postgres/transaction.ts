@@ -8,7 +8,7 @@ import type {
   WriteTransaction
 } from '../runs/Transaction.ts'
 import type { ReadConnection } from './connection.ts'
-import { copyChunks, copyRecords, copyRows } from './copyRows.ts'
+import { copyRows } from './copyRows.ts'
 import { bytesText, numbersText, valueLiteral } from './literals.ts'
 import { commitChannel } from './notices.ts'
 import type { WriterSession } from './session.ts'
@@ -121,6 +121,15 @@ async function writeOnce<T>(
     statements.push(statement)
     if (rows !== undefined) copied.push(rows)
   }
+  const copy = (
+    table: string,
+    columns: readonly string[],
+    rows: readonly (readonly Value[])[],
+    widths?: number[]
+  ) => {
+    if (rows.length === 0) return
+    collect(`COPY ${table} (${columns.join(', ')}) FROM STDIN (FORMAT binary)`, copyRows(rows, widths))
+  }
   const send = <R extends object>(statement: string): Promise<readonly R[]> => {
     collect(statement)
     const [script, rows] = [statements, copied]
@@ -138,19 +147,25 @@ async function writeOnce<T>(
   const transaction: WriteTransaction = {
     ...reads,
     run: async (text, values = []) => collect(withLiterals(text, values)),
-    async insert(table, columns, rows) {
-      if (rows.length > 0) collect(`COPY ${table} (${columns.join(', ')}) FROM STDIN`, copyRows(rows))
-    },
+    insert: async (table, columns, rows) => copy(table, columns, rows),
     async putRecords(ids, records, ends) {
-      if (ids.length > 0)
-        collect('COPY tx (id, rec) FROM STDIN (FORMAT binary)', copyRecords(ids, records, ends))
+      const recordAt = (row: number) => records.subarray(ends[row - 1] ?? 0, ends[row])
+      copy(
+        'tx',
+        ['id', 'rec'],
+        Array.from(ids, (id, row) => [id, recordAt(row)])
+      )
     },
     async putChunks(chunks) {
-      if (chunks.length === 0) return
-      collect(
-        'COPY chunk (run, number, section, lower, bytes) FROM STDIN (FORMAT binary)',
-        copyChunks(chunks)
-      )
+      const columns = ['run', 'number', 'section', 'lower', 'bytes']
+      const rows = chunks.map(({ run, number, section, lower, bytes }) => [
+        run,
+        number,
+        section,
+        lower,
+        bytes
+      ])
+      copy('chunk', columns, rows, [8, 4, 2])
     },
     async runAfter(number) {
       const text = 'SELECT min(run) AS run FROM chunk WHERE run > ?'
