@@ -4,7 +4,7 @@ import type { StoreReader } from './port/store.ts'
 import { chainFiles } from './sqlite/open.ts'
 
 export interface StoreReadersOptions {
-  /** Of PostgreSQL: most connections, to the primary and its replicas together; as many snapshots may be open at once. */
+  /** Of PostgreSQL: most connections, to each server; as many snapshots may be open at once. */
   readonly connections?: number
 }
 

@@ -83,7 +83,7 @@ export const configSchema = z
       16,
       1,
       1_000,
-      'most connections that the queries of this process open to PostgreSQL and its replicas, all chains together: 1 to 1000'
+      'most connections that the queries of this process open to each server of PostgreSQL, all chains together: 1 to 1000'
     ),
     // A week: a share of a disk's time that nobody feels, also with a large index.
     storeCheckSeconds: integer(
