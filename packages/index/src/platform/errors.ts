@@ -90,3 +90,19 @@ export class IndexDamagedError extends StoreError {
     this.damage = damage
   }
 }
+
+/** Returns the damage that an error reports. @throws every other error. */
+export function damageOf(error: unknown): Damage {
+  if (error instanceof IndexDamagedError) return error.damage
+  throw error
+}
+
+/** Returns what is read; absent where it is damaged. */
+export async function unlessDamaged<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read
+  } catch (error) {
+    damageOf(error)
+    return undefined
+  }
+}

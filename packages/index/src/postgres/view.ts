@@ -1,4 +1,4 @@
-import { IndexDamagedError, StoreUnavailableError } from '../platform/errors.ts'
+import { damageOf, StoreUnavailableError } from '../platform/errors.ts'
 import { type BlockRow, toRange } from '../store/blocks.ts'
 import { chainStore, formatOf, requireFormat } from '../store/format.ts'
 import type { IndexFacts } from '../store/IndexSnapshot.ts'
@@ -109,8 +109,8 @@ function readRange(meta: ChainMeta, newest: BlockRow | undefined): Pick<IndexFac
   try {
     return { range: { found: toRange(meta, newest) } }
   } catch (error) {
-    if (error instanceof IndexDamagedError) return {}
-    throw error
+    damageOf(error)
+    return {}
   }
 }
 

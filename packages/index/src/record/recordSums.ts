@@ -37,45 +37,33 @@ export function checkRecords(
   let start = 0
   for (let row = 0; row < ids.length; row++) {
     const end = start + (lengths[row] ?? 0)
-    checkOne(chainId, ids[row] ?? 0, bytes, start, end)
+    checkRecord(chainId, ids[row] ?? 0, bytes, start, end)
     start = end
   }
 }
 
-/** Leaves out the records whose sums differ. @returns those that agree, and the ids of the others. */
-export function splitAltered(
+/** Checks the sum of one record, from `start` to `end`. @throws {IndexDamagedError} as `checkRecords`. */
+export function checkRecord(
   chainId: number,
-  ids: readonly number[],
+  id: number,
   bytes: Uint8Array,
-  lengths: ArrayLike<number>
-): { readonly ids: readonly number[]; readonly bytes: Uint8Array; readonly altered: readonly number[] } {
-  const sound: number[] = []
-  const altered: number[] = []
-  const records: Uint8Array[] = []
-  let start = 0
-  for (const [row, id] of ids.entries()) {
-    const end = start + (lengths[row] ?? 0)
-    try {
-      checkOne(chainId, id, bytes, start, end)
-      sound.push(id)
-      records.push(bytes.subarray(start, end))
-    } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
-      altered.push(id)
-    }
-    start = end
-  }
-  return altered.length === 0
-    ? { ids, bytes, altered }
-    : { ids: sound, bytes: Buffer.concat(records), altered }
+  start = 0,
+  end = bytes.length
+): void {
+  if (isSound(chainId, id, bytes, start, end)) return
+  const { blockNumber, index } = toPosition(id)
+  const detail = `transaction ${index}: its checksum differs`
+  throw new IndexDamagedError({ part: 'record', block: blockNumber }, detail)
 }
 
-/** Checks the sum of one record. @throws {IndexDamagedError} as `checkRecords`. */
-export function checkRecord(chainId: number, id: number, record: Uint8Array): void {
-  checkOne(chainId, id, record, 0, record.length)
-}
-
-function checkOne(chainId: number, id: number, bytes: Uint8Array, start: number, end: number): void {
+/** Reports whether a record, from `start` to `end`, is what was written under an id. */
+export function isSound(
+  chainId: number,
+  id: number,
+  bytes: Uint8Array,
+  start = 0,
+  end = bytes.length
+): boolean {
   const at = end - sumLength
   const stored =
     (((bytes[at] ?? 0) << 24) |
@@ -83,10 +71,7 @@ function checkOne(chainId: number, id: number, bytes: Uint8Array, start: number,
       ((bytes[at + 2] ?? 0) << 8) |
       (bytes[at + 3] ?? 0)) >>>
     0
-  if (at > start && sumOf(chainId, id, bytes, start, at) === stored) return
-  const { blockNumber, index } = toPosition(id)
-  const detail = `transaction ${index}: its checksum differs`
-  throw new IndexDamagedError({ part: 'record', block: blockNumber }, detail)
+  return at > start && sumOf(chainId, id, bytes, start, at) === stored
 }
 
 function sumOf(chainId: number, id: number, bytes: Uint8Array, start: number, end: number): number {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { IndexDamagedError } from '../platform/errors.ts'
+import { IndexDamagedError, unlessDamaged } from '../platform/errors.ts'
 import { decodeRun, type Run } from './run.ts'
 import type { ReadTransaction } from './Transaction.ts'
 
@@ -37,11 +37,9 @@ export class Manifest {
   /** The manifest of an index without blocks. */
   static readonly empty = new Manifest({ version: 0, sum: 0, next: 1 }, new Map(), [])
 
-  /**
-   * Checks the rows of a manifest.
-   * @throws {IndexDamagedError} they are not what was written.
-   */
-  static read(chainId: number, mark: ManifestMark, rows: readonly ManifestRow[]): Manifest {
+  /** Reads the manifest. @throws {IndexDamagedError} its rows are not what was written. */
+  static async read(transaction: ReadTransaction, chainId: number, mark: ManifestMark): Promise<Manifest> {
+    const rows = await transaction.all<ManifestRow>('SELECT number, rec FROM run')
     const byNumber = new Map(rows.map(({ number, rec }) => [number, rec]))
     if (sumOf(byNumber) !== mark.sum) {
       throw new IndexDamagedError({ part: 'manifest' }, 'the checksum of its rows differs')
@@ -100,7 +98,7 @@ export async function findSoundRuns(
   const isDropped = new Set(dropped.map(({ number }) => number))
   const kept: Run[] = []
   for (const row of rows) {
-    const run = decodeSound(chainId, row)
+    const run = await unlessDamaged(decode(chainId, row))
     if (run === undefined || run.number >= next || isDropped.has(run.number) || run.firstBlock < from)
       continue
     const isFree = kept.every(each => each.lastBlock < run.firstBlock || each.firstBlock > run.lastBlock)
@@ -115,12 +113,7 @@ async function isOfStored(transaction: ReadTransaction, { lastBlock, lastHash }:
   return last !== undefined && Buffer.compare(last.hash, lastHash) === 0
 }
 
-function decodeSound(chainId: number, { number, rec }: ManifestRow): Run | undefined {
-  try {
-    const run = decodeRun(chainId, rec)
-    return run.number === number ? run : undefined
-  } catch (error) {
-    if (error instanceof IndexDamagedError) return undefined
-    throw error
-  }
+async function decode(chainId: number, { number, rec }: ManifestRow): Promise<Run | undefined> {
+  const run = decodeRun(chainId, rec)
+  return run.number === number ? run : undefined
 }

@@ -2,7 +2,7 @@ import { IndexDamagedError } from '../platform/errors.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { chooseRuns, defaultMergeLayout, type MergeLayout } from './chooseRuns.ts'
 import type { Chunk } from './chunk.ts'
-import { findSoundRuns, Manifest, type ManifestMark, type ManifestRow } from './Manifest.ts'
+import { findSoundRuns, Manifest, type ManifestMark } from './Manifest.ts'
 import { RunMerge } from './RunMerge.ts'
 import { encodeRun, type Run } from './run.ts'
 import { SectionScan } from './SectionScan.ts'
@@ -87,8 +87,7 @@ export class RunWriter {
   async manifest(transaction: ReadTransaction, mark: ManifestMark): Promise<Manifest> {
     const known = this.#manifest?.mark
     if (this.#manifest === undefined || known?.version !== mark.version || known.sum !== mark.sum) {
-      const rows = await transaction.all<ManifestRow>('SELECT number, rec FROM run ORDER BY number')
-      this.#manifest = Manifest.read(this.#chainId, mark, rows)
+      this.#manifest = await Manifest.read(transaction, this.#chainId, mark)
     }
     return this.#manifest
   }

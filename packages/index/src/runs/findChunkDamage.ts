@@ -1,4 +1,4 @@
-import { type Damage, IndexDamagedError } from '../platform/errors.ts'
+import { type Damage, damageOf, unlessDamaged } from '../platform/errors.ts'
 import { partCount, startOfPart } from '../record/keyParts.ts'
 import { damagedChunk, type OpenChunk, openChunk } from './chunk.ts'
 import { type ChunkReads, findChunks } from './chunkReads.ts'
@@ -27,46 +27,22 @@ export async function* findChunkDamage(
     if (section === sections.filter && firstPart > 0) continue
     for (let at = 0; at < runs.length; at += atOnce) {
       const asked = runs.slice(at, at + atOnce)
-      const first = await findFirst(reads, chainId, asked, section, start)
+      const wanted = asked.map(run => ({ run, key: start }))
+      const first = await unlessDamaged(findChunks(reads, chainId, section, wanted))
       for (const [i, run] of asked.entries()) {
         try {
-          const chunk = first ? first[i] : await findOne(reads, chainId, run, section, start)
+          // Where the chunk of one is damaged, each is looked for by itself.
+          const chunk = first
+            ? first[i]
+            : (await findChunks(reads, chainId, section, [{ run, key: start }]))[0]
           yield* checkSection(reads, chainId, run, section, chunk, end)
         } catch (error) {
-          if (!(error instanceof IndexDamagedError)) throw error
-          yield error.damage
+          yield damageOf(error)
         }
       }
       yield
     }
   }
-}
-
-/** Finds a chunk of each run at once; absent where one is damaged. */
-async function findFirst(
-  reads: ChunkReads,
-  chainId: number,
-  runs: readonly Run[],
-  section: Section,
-  key: Uint8Array
-): Promise<readonly (OpenChunk | undefined)[] | undefined> {
-  try {
-    const wanted = runs.map(run => ({ run, key }))
-    return await findChunks(reads, chainId, section, wanted)
-  } catch (error) {
-    if (error instanceof IndexDamagedError) return undefined
-    throw error
-  }
-}
-
-async function findOne(
-  reads: ChunkReads,
-  chainId: number,
-  run: Run,
-  section: Section,
-  key: Uint8Array
-): Promise<OpenChunk | undefined> {
-  return (await findChunks(reads, chainId, section, [{ run, key }]))[0]
 }
 
 async function* checkSection(

@@ -1,5 +1,5 @@
 import { type FilteredRun, readFilters } from '../runs/filters.ts'
-import { Manifest, type ManifestRow } from '../runs/Manifest.ts'
+import { Manifest } from '../runs/Manifest.ts'
 import type { ReadTransaction } from '../runs/Transaction.ts'
 import type { IndexFacts } from './IndexSnapshot.ts'
 import { type ChainMeta, checkChain } from './rows.ts'
@@ -20,11 +20,10 @@ export class FactsReader {
    */
   async read(reads: ReadTransaction, meta: ChainMeta): Promise<IndexFacts> {
     checkChain(meta, this.#chainId)
-    const mark = meta.runs ?? Manifest.empty.mark
     const { version, sum } = this.#manifest.mark
-    if (version === mark.version && sum === mark.sum) return { meta, newestFirst: this.#newestFirst }
-    const rows = await reads.all<ManifestRow>('SELECT number, rec FROM run')
-    const manifest = Manifest.read(this.#chainId, mark, rows)
+    const isKnown = version === meta.runs.version && sum === meta.runs.sum
+    if (isKnown) return { meta, newestFirst: this.#newestFirst }
+    const manifest = await Manifest.read(reads, this.#chainId, meta.runs)
     const newestFirst = await readFilters(reads, this.#chainId, manifest.newestFirst, this.#newestFirst)
     this.#manifest = manifest
     this.#newestFirst = newestFirst

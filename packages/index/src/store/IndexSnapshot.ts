@@ -1,5 +1,5 @@
 import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../model/evm.ts'
-import { type Damage, IndexDamagedError } from '../platform/errors.ts'
+import { type Damage, unlessDamaged } from '../platform/errors.ts'
 import type { AuditedChunk, BlockEvents, MissingPart } from '../port/audit.ts'
 import type { ChangeBounds, ChangePage, ChangePosition, ChangesOptions } from '../port/changes.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
@@ -13,18 +13,17 @@ import type {
 } from '../port/status.ts'
 import type { Snapshot } from '../port/store.ts'
 import { findAccountEvents } from '../record/extra.ts'
-import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
+import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import { hashOfRecord, type RecordChunk } from '../record/record.ts'
-import { checkRecords, splitAltered } from '../record/recordSums.ts'
+import { checkRecords, isSound } from '../record/recordSums.ts'
 import { toPosition, toTransactionId } from '../record/transactionId.ts'
 import type { FilteredRun } from '../runs/filters.ts'
 import { findChunkDamage } from '../runs/findChunkDamage.ts'
-import { Manifest, type ManifestMark, type ManifestRow } from '../runs/Manifest.ts'
+import { Manifest } from '../runs/Manifest.ts'
 import { RunReader } from '../runs/RunReader.ts'
 import type { ReadTransaction } from '../runs/Transaction.ts'
-import { findBlockDamage, readBlock, readBlocks, readRange } from './blocks.ts'
+import { findBlockDamage, findDamagedRows, readBlock, readBlocks, readRange } from './blocks.ts'
 import { createReplay } from './changes.ts'
-import { namedBy } from './Pool.ts'
 import { readPending } from './poolTables.ts'
 import { findReorged } from './reorged.ts'
 import { afterEntry, type ReplayedRows, replayChanges, requireKept } from './replayChanges.ts'
@@ -43,6 +42,7 @@ import { selectIn } from './sets.ts'
 /** Rows that are counted before other work of the thread runs. */
 const countedAtOnce = 20_000
 const eventBlocksAtOnce = 500
+const noRecord = new Uint8Array(0)
 
 /** The state of an index as a whole, as one transaction sees it. */
 export interface IndexFacts {
@@ -175,13 +175,8 @@ export class IndexSnapshot implements Snapshot {
     const runs = this.#facts.newestFirst.map(({ run }) => run)
     const { runs: mark } = this.#facts.meta
     // The manifest itself is in memory: nothing else would ever see that its rows are damaged.
-    if (
-      firstPart === 0 &&
-      mark !== undefined &&
-      !(await isManifestWhole(this.#open(), this.#chainId, mark))
-    ) {
-      found.push({ part: 'manifest' })
-    }
+    const manifest = firstPart === 0 ? Manifest.read(this.#open(), this.#chainId, mark) : undefined
+    if (manifest && !(await unlessDamaged(manifest))) found.push({ part: 'manifest' })
     for await (const damage of findChunkDamage(this.#open(), this.#chainId, runs, firstPart, endPart)) {
       if (damage === undefined) await this.#lease.pause()
       else found.push(damage)
@@ -209,10 +204,7 @@ export class IndexSnapshot implements Snapshot {
   }
 
   async pending(address: Address): Promise<readonly PendingTransaction[]> {
-    const key = addressBytes(address)
-    const pending = toPending(await readPending(this.#open(), this.#chainId, key))
-    if (pending.every(each => namedBy(each).has(toHex(key)))) return pending
-    throw new IndexDamagedError({ part: 'poolEntry' }, 'an address leads to an entry of others')
+    return toPending(await readPending(this.#open(), this.#chainId, addressBytes(address)))
   }
 
   async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
@@ -258,64 +250,36 @@ export class IndexSnapshot implements Snapshot {
 
   /** Reads records that may be lost or altered, and looks for their hashes and blocks. */
   async #audit(wanted: readonly number[]): Promise<AuditedChunk> {
-    const reads = this.#open()
-    const rows = await selectIn<{ readonly id: number; readonly rec: Uint8Array }>(
-      reads,
-      'SELECT id, rec FROM tx WHERE id IN (?)',
-      wanted
-    )
-    const byId = new Map(rows.map(({ id, rec }) => [id, rec]))
-    const there = wanted.filter(id => byId.has(id))
-    const records = there.map(id => byId.get(id) ?? new Uint8Array(0))
-    const { ids, bytes, altered } = splitAltered(
-      this.#chainId,
-      there,
-      Buffer.concat(records),
-      records.map(({ length }) => length)
-    )
-    const missing: { readonly id: number; readonly part: MissingPart['part'] }[] = [
-      ...wanted.filter(id => !byId.has(id)).map(id => ({ id, part: 'record' as const })),
-      ...altered.map(id => ({ id, part: 'alteredRecord' as const }))
-    ]
-    for (const id of ids) {
-      const hash = byId.get(id)?.subarray(1, 33)
-      if (hash !== undefined && !(await this.#isFoundByHash(hash, id))) missing.push({ id, part: 'hash' })
-    }
-    const parts = new Map<number, MissingPart['part'] | undefined>()
+    const text = 'SELECT id, rec FROM tx WHERE id IN (?)'
+    const rows = await selectIn<{ readonly id: number; readonly rec: Uint8Array }>(this.#open(), text, wanted)
+    const records = new Map(rows.map(({ id, rec }) => [id, rec]))
+    const numbers = new Set(wanted.map(id => toPosition(id).blockNumber))
+    const damaged = await findDamagedRows(this.#open(), this.#facts.meta, [...numbers])
+    const ids: number[] = []
+    const missing: MissingPart[] = []
     for (const id of wanted) {
-      const { blockNumber } = toPosition(id)
-      if (!parts.has(blockNumber)) {
-        const part = await this.#missingBlock(blockNumber)
-        parts.set(blockNumber, part)
-        // An altered block is named once.
-        if (part === 'alteredBlock') missing.push({ id, part })
+      const position = toPosition(id)
+      const rec = records.get(id)
+      if (rec === undefined) missing.push({ position, part: 'record' })
+      else if (!isSound(this.#chainId, id, rec)) missing.push({ position, part: 'alteredRecord' })
+      else {
+        ids.push(id)
+        if (!(await this.#isFoundByHash(rec, id))) missing.push({ position, part: 'hash' })
       }
-      if (parts.get(blockNumber) === 'block') missing.push({ id, part: 'block' })
+      const part = damaged.get(position.blockNumber)
+      if (part !== undefined) missing.push({ position, part })
+      // An altered block is named once.
+      if (part === 'alteredBlock') damaged.delete(position.blockNumber)
     }
-    missing.sort((a, b) => b.id - a.id)
-    return { ids, bytes, missing: missing.map(({ id, part }) => ({ position: toPosition(id), part })) }
+    const bytes = Buffer.concat(ids.map(id => records.get(id) ?? noRecord))
+    return { ids, bytes, missing }
   }
 
-  async #isFoundByHash(hash: Uint8Array, id: number): Promise<boolean> {
-    try {
-      return (
-        await this.#runs.hash(hash, toPosition(id).blockNumber).next(Number.MAX_SAFE_INTEGER)
-      ).ids.includes(id)
-    } catch (error) {
-      if (error instanceof IndexDamagedError) return false
-      throw error
-    }
-  }
-
-  async #missingBlock(number: number): Promise<'block' | 'alteredBlock' | undefined> {
-    try {
-      await readBlock(this.#open(), this.#facts.meta, number)
-      return undefined
-    } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
-      const rows = await this.#open().all('SELECT number FROM block WHERE number = ?', [number])
-      return rows.length === 0 ? 'block' : 'alteredBlock'
-    }
+  async #isFoundByHash(record: Uint8Array, id: number): Promise<boolean> {
+    const { blockNumber } = toPosition(id)
+    const rows = this.#runs.hash(record.subarray(1), blockNumber)
+    const found = await unlessDamaged(rows.next(Number.MAX_SAFE_INTEGER))
+    return found?.ids.includes(id) === true
   }
 
   async #eventsOf(address: Uint8Array, numbers: readonly number[]): Promise<readonly BlockEvents[]> {
@@ -334,21 +298,6 @@ export class IndexSnapshot implements Snapshot {
   #open(): ReadTransaction {
     this.#lease.check()
     return this.#reads
-  }
-}
-
-async function isManifestWhole(
-  reads: ReadTransaction,
-  chainId: number,
-  mark: ManifestMark
-): Promise<boolean> {
-  const rows = await reads.all<ManifestRow>('SELECT number, rec FROM run ORDER BY number')
-  try {
-    Manifest.read(chainId, mark, rows)
-    return true
-  } catch (error) {
-    if (error instanceof IndexDamagedError) return false
-    throw error
   }
 }
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { BlockRef } from '../model/evm.ts'
-import { type Damage, IndexDamagedError } from '../platform/errors.ts'
+import { type Damage, damageOf, IndexDamagedError, unlessDamaged } from '../platform/errors.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { hashBytes, toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
@@ -63,11 +63,32 @@ export async function readRef(
     const next = await readBlock(transaction, meta, number + 1)
     return next && { number, hash: next.parentHash }
   } catch (error) {
-    if (!(error instanceof IndexDamagedError)) throw error
-    const own = await readBlock(transaction, meta, number).catch(() => undefined)
+    damageOf(error)
+    const own = await unlessDamaged(readBlock(transaction, meta, number))
     if (own === undefined) throw error
     return own.ref
   }
+}
+
+/** Finds the blocks whose rows are lost or altered, of some that the index holds. */
+export async function findDamagedRows(
+  transaction: ReadTransaction,
+  meta: ChainMeta,
+  numbers: readonly number[]
+): Promise<Map<number, 'block' | 'alteredBlock'>> {
+  const rows = await selectIn<BlockRow>(transaction, 'SELECT * FROM block WHERE number IN (?)', numbers)
+  const byNumber = new Map(rows.map(row => [row.number, row]))
+  const damaged = new Map<number, 'block' | 'alteredBlock'>()
+  for (const number of numbers) {
+    const row = byNumber.get(number)
+    try {
+      checkBlock(meta, number, row)
+    } catch (error) {
+      damageOf(error)
+      damaged.set(number, row === undefined ? 'block' : 'alteredBlock')
+    }
+  }
+  return damaged
 }
 
 function hasBlock({ indexedFrom, head }: ChainMeta, number: number): boolean {
@@ -144,25 +165,26 @@ export async function findBlockDamage(
   last: number
 ): Promise<readonly Damage[]> {
   const found = new Map<string, Damage>()
-  const add = (damage: Damage) => found.set(`${damage.part} ${damage.block}`, damage)
-  const unlessDamaged = (work: () => void) => {
+  const add = (damage: Damage) => {
+    if (damage.block !== last + 1) found.set(`${damage.part} ${damage.block}`, damage)
+  }
+  const attempt = (work: () => void) => {
     try {
       work()
     } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
-      if (error.damage.block !== last + 1) add(error.damage)
+      add(damageOf(error))
     }
   }
   const counts = new Map<number, number>()
   for await (const { id, rec } of readRecords(transaction, first, last)) {
     const { blockNumber } = toPosition(id)
     counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1)
-    unlessDamaged(() => checkRecord(meta.identity.chainId, id, rec))
+    attempt(() => checkRecord(meta.identity.chainId, id, rec))
   }
   const rows = await selectRange(transaction, first, last + 1)
   let next: BlockRow | undefined
   for (let number = last + 1; number >= first; number--) {
-    unlessDamaged(() => {
+    attempt(() => {
       const after = next
       next = undefined
       const { block, extra } = checkRows(meta, number, rows.get(number))
