@@ -1,15 +1,20 @@
 /**
  * Orders rows by their bytes; equal rows keep their order. Sorts numbers made of the first bits of a row and its row number,
  * which is many times quicker than comparing bytes; only rows with the same first bits are compared again.
- * @param start - where the bytes of a row begin, at least six.
+ * @param start - where the bytes of a row begin.
+ * @param length - how many there are, at least six.
  * @returns the rows, in order.
  */
 export function orderByBytes(
   bytes: Uint8Array,
   count: number,
   start: (row: number) => number,
-  compare: (a: number, b: number) => number
+  length: (row: number) => number
 ): Uint32Array {
+  const compare = (a: number, b: number) => {
+    const [ofA, ofB] = [length(a), length(b)]
+    return compareBytes(bytes, start(a), start(b), ofA < ofB ? ofA : ofB) || ofA - ofB
+  }
   const rowBits = Math.max(1, Math.ceil(Math.log2(count)))
   const rows = 2 ** rowBits
   // A number has 53 bits: the row number takes its share, the first bits of the row the rest, at most 48.
