@@ -167,7 +167,7 @@ describe(`a server over PostgreSQL${noSolana === undefined ? '' : ` (without Sol
       const client = new pg.Client({ connectionString: databaseUrl })
       await client.connect()
       try {
-        const { rows } = await client.query('SELECT count(*)::int AS n FROM chain_data_metadata.document')
+        const { rows } = await client.query('SELECT count(*)::int AS n FROM chain_data_metadata.entry')
         return rows[0].n as number
       } finally {
         await client.end()
