@@ -35,7 +35,12 @@ export class Manifest {
   }
 
   /** The manifest of an index without blocks. */
-  static readonly empty = new Manifest({ version: 0, sum: 0, next: 1 }, new Map(), [])
+  static readonly empty = Manifest.without({ version: 0, sum: 0, next: 1 })
+
+  /** Returns a manifest without runs, from which one is written again. */
+  static without(mark: ManifestMark): Manifest {
+    return new Manifest(mark, new Map(), [])
+  }
 
   /** Reads the manifest. @throws {IndexDamagedError} its rows are not what was written. */
   static async read(transaction: ReadTransaction, chainId: number, mark: ManifestMark): Promise<Manifest> {
@@ -67,12 +72,6 @@ export class Manifest {
     for (const { number } of removed) rows.delete(number)
     for (const { number, rec } of added) rows.set(number, rec)
     return Manifest.#of(chainId, { version: this.mark.version + 1, sum: sumOf(rows), next }, rows)
-  }
-
-  /** Returns a manifest of these rows, in the place of one that is damaged. */
-  static replacing(chainId: number, damaged: ManifestMark, rows: readonly ManifestRow[]): Manifest {
-    const byNumber = new Map(rows.map(({ number, rec }) => [number, rec]))
-    return Manifest.#of(chainId, { ...damaged, version: damaged.version + 1, sum: sumOf(byNumber) }, byNumber)
   }
 }
 

@@ -1,4 +1,5 @@
-import { IndexDamagedError } from '../platform/errors.ts'
+import type { BlockSpan } from '../model/blockSpans.ts'
+import { damageOf, unlessDamaged } from '../platform/errors.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { chooseRuns, defaultMergeLayout, type MergeLayout } from './chooseRuns.ts'
 import type { Chunk } from './chunk.ts'
@@ -38,21 +39,22 @@ export interface StoredRows {
   rowsOf(transaction: ReadTransaction, from: number, to: number): Promise<SealableRows>
 }
 
-/** A merge or a resealing that takes several transactions. */
+/** A merge, or writing stored blocks again, that takes several transactions. */
 interface Job {
+  /** What it repairs: the run with this number, or the manifest. */
+  readonly repairs?: number | 'manifest'
+  /** Runs that it replaces: it is given up when one of them is not in the manifest any more. */
   readonly sources: readonly Run[]
-  /** Writes a piece. @returns the runs that take the place of the sources, once they are complete. */
-  step(
-    transaction: WriteTransaction,
-    mark: ManifestMark
-  ): Promise<{ readonly next: number; readonly runs?: readonly Run[] }>
+  /** Writes a piece. The last one changes the manifest. */
+  step(transaction: WriteTransaction, mark: ManifestMark): Promise<ManifestMark>
 }
 
-/** A piece of writing the manifest again. @returns what the meta row says of it then. */
-export type ManifestRepair = (
+/** Puts runs that a job has written into the manifest. */
+type JobEnd = (
   transaction: WriteTransaction,
-  mark: ManifestMark
-) => Promise<{ readonly mark: ManifestMark; readonly isDone: boolean }>
+  mark: ManifestMark,
+  added: readonly Run[]
+) => Promise<ManifestMark>
 
 /**
  * Writes the runs of one chain. Each call belongs to the caller's transaction and returns what the meta row says of the manifest then.
@@ -95,7 +97,7 @@ export class RunWriter {
   /** Writes a run of blocks above the newest run, or below the oldest one. */
   async add(transaction: WriteTransaction, mark: ManifestMark, rows: SealableRows): Promise<ManifestMark> {
     const added = await this.#seal(transaction, mark.next, rows)
-    return this.#change(transaction, mark, mark.next + 1, [], [added])
+    return this.#change(transaction, { ...mark, next: mark.next + 1 }, [], [added])
   }
 
   /**
@@ -104,29 +106,25 @@ export class RunWriter {
    */
   async removeAbove(transaction: WriteTransaction, mark: ManifestMark, block: number): Promise<ManifestMark> {
     const isAbove = ({ lastBlock }: Run) => lastBlock > block
+    const added: Run[] = []
     try {
       const { runs } = await this.manifest(transaction, mark)
       const removed = runs.filter(isAbove)
       const cut = removed.find(({ firstBlock }) => firstBlock <= block)
-      const added = cut ? await this.#reseal(transaction, mark.next, cut.firstBlock, block) : []
-      return await this.#change(transaction, mark, mark.next + added.length, removed, added)
+      for (let from = cut?.firstBlock ?? block + 1; from <= block; ) {
+        const sealed = await this.#sealStored(transaction, mark.next + added.length, from, block)
+        added.push(sealed)
+        from = sealed.lastBlock + 1
+      }
+      return await this.#change(transaction, { ...mark, next: mark.next + added.length }, removed, added)
     } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
+      damageOf(error)
     }
-    let { next } = mark
-    // Chunks of runs that were not completed.
-    for (let number = await transaction.runAfter(next - 1); number !== undefined; ) {
-      await drop(transaction, [number])
-      next = number + 1
-      number = await transaction.runAfter(number)
-    }
-    for (const { number } of (await findSoundRuns(transaction, this.#chainId, mark.next, 0)).filter(
-      isAbove
-    )) {
-      await transaction.run('DELETE FROM run WHERE number = ?', [number])
-    }
+    await drop(transaction, added)
+    const left = await findSoundRuns(transaction, this.#chainId, mark.next, 0)
+    await unlist(transaction, left.filter(isAbove))
     this.forget()
-    return { ...mark, next }
+    return { ...mark, next: mark.next + added.length }
   }
 
   /**
@@ -140,29 +138,18 @@ export class RunWriter {
   ): Promise<readonly Uint8Array[]> {
     const found: Uint8Array[] = []
     const first = firstTransactionId(block + 1)
-    for (const run of await this.#listed(transaction, mark)) {
-      if (run.lastBlock <= block) continue
+    const read = async (run: Run) => {
       const scan = new SectionScan(this.#chainId, sections.hash, run)
       const { rows } = scan
-      try {
-        while (await scan.nextGroup(transaction)) {
-          while (rows.nextRow()) if (rows.id >= first) found.push(rows.group.slice(0, rows.groupLength))
-        }
-      } catch (error) {
-        if (!(error instanceof IndexDamagedError)) throw error
+      while (await scan.nextGroup(transaction)) {
+        while (rows.nextRow()) if (rows.id >= first) found.push(rows.group.slice(0, rows.groupLength))
       }
     }
+    // Where the manifest is damaged, those that are left of it.
+    const manifest = await unlessDamaged(this.manifest(transaction, mark))
+    const runs = manifest?.runs ?? (await findSoundRuns(transaction, this.#chainId, mark.next, 0))
+    for (const run of runs) if (run.lastBlock > block) await unlessDamaged(read(run))
     return found
-  }
-
-  /** Reads the runs of the manifest; where it is damaged, those that are left of it. */
-  async #listed(transaction: ReadTransaction, mark: ManifestMark): Promise<readonly Run[]> {
-    try {
-      return (await this.manifest(transaction, mark)).runs
-    } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
-      return findSoundRuns(transaction, this.#chainId, mark.next, 0)
-    }
   }
 
   async removeAll(transaction: WriteTransaction, mark: ManifestMark): Promise<ManifestMark> {
@@ -182,37 +169,29 @@ export class RunWriter {
     const { runs } = await this.manifest(transaction, mark)
     const run = runs.find(each => each.number === number)
     if (run === undefined) return undefined
-    const isOfRun = ({ sources }: Job) => sources.length === 1 && sources[0]?.number === number
-    const job = this.#job && isOfRun(this.#job) ? this.#job : this.#resealing(run)
-    return this.#step(transaction, mark, job)
+    if (this.#job?.repairs === number) return this.#step(transaction, mark, this.#job)
+    const blocks = [{ from: run.firstBlock, to: run.lastBlock }]
+    const end: JobEnd = (each, after, added) => this.#change(each, after, [run], added)
+    return this.#step(transaction, mark, this.#resealing({ repairs: number, sources: [run] }, blocks, end))
   }
 
   /**
-   * Prepares writing a damaged manifest again: rows that are as they were written stay, the blocks that none of them has are sealed
-   * from what is stored of them, and the chunks of all other runs are to be removed.
+   * Does a piece of writing a damaged manifest again: rows that are as they were written stay, the blocks that none of them has are
+   * sealed from what is stored of them, and the chunks of all other runs are to be removed.
    * @param from - the oldest stored block, up to the newest one.
-   * @returns does a piece, each in a transaction of its own.
+   * @returns another version of the manifest once all is written.
    */
-  repairManifest(from: number, to: number): ManifestRepair {
-    const added: Run[] = []
-    let kept: readonly Run[] | undefined
-    return async (transaction, mark) => {
-      kept ??= await findSoundRuns(transaction, this.#chainId, mark.next, from)
-      const runs = [...kept, ...added].sort((a, b) => a.firstBlock - b.firstBlock)
-      let start = from
-      for (const run of runs) {
-        if (run.firstBlock > start) break
-        start = run.lastBlock + 1
-      }
-      if (start <= to) {
-        const end = (runs.find(({ firstBlock }) => firstBlock > start)?.firstBlock ?? to + 1) - 1
-        added.push(await this.#sealStored(transaction, mark.next, start, end))
-        await drop(transaction, [mark.next])
-        return { mark: { ...mark, next: mark.next + 1 }, isDone: false }
-      }
-      await keep(transaction, added)
-      return { mark: await this.#replaceManifest(transaction, mark, runs), isDone: true }
-    }
+  async repairManifest(
+    transaction: WriteTransaction,
+    mark: ManifestMark,
+    from: number,
+    to: number
+  ): Promise<ManifestMark> {
+    if (this.#job?.repairs === 'manifest') return this.#step(transaction, mark, this.#job)
+    const kept = await findSoundRuns(transaction, this.#chainId, mark.next, from)
+    const end: JobEnd = (each, after, added) => this.#replaceManifest(each, after, [...kept, ...added])
+    const job = this.#resealing({ repairs: 'manifest', sources: [] }, gapsBetween(kept, from, to), end)
+    return this.#step(transaction, mark, job)
   }
 
   /**
@@ -236,61 +215,53 @@ export class RunWriter {
 
   async #step(transaction: WriteTransaction, mark: ManifestMark, job: Job): Promise<ManifestMark> {
     this.#job = job
-    const { next, runs: added } = await job.step(transaction, mark)
-    if (added === undefined) return { ...mark, next }
-    this.#job = undefined
-    return this.#change(transaction, mark, next, job.sources, added)
+    const after = await job.step(transaction, mark)
+    if (after.version !== mark.version) this.#job = undefined
+    return after
   }
 
   #merging(sources: readonly Run[]): Job {
     let merge: RunMerge | undefined
-    let number = 0
     return {
       sources,
       step: async (transaction, mark) => {
         let { next } = mark
         if (merge === undefined) {
-          number = next++
-          merge = new RunMerge(this.#chainId, sources, number, this.#filterBytes(sources))
-          await drop(transaction, [number])
+          merge = new RunMerge(this.#chainId, sources, next, this.#filterBytes(sources))
+          await drop(transaction, [{ number: next++ }])
         }
         const { chunks, merged } = await merge.step(transaction, this.#layout.pieceRows)
         await transaction.putChunks(chunks)
-        if (merged !== undefined) await keep(transaction, [merged])
-        return { next, ...(merged && { runs: [merged] }) }
+        if (merged === undefined) return { ...mark, next }
+        await keep(transaction, [merged])
+        return this.#change(transaction, { ...mark, next }, sources, [merged])
       }
     }
   }
 
-  #resealing(run: Run): Job {
+  /**
+   * Writes runs of stored blocks, one in each piece.
+   * @param end - puts them into the manifest, once there are all of them.
+   */
+  #resealing(of: Omit<Job, 'step'>, blocks: readonly BlockSpan[], end: JobEnd): Job {
+    const left = [...blocks]
     const added: Run[] = []
     return {
-      sources: [run],
+      ...of,
       step: async (transaction, mark) => {
-        const from = (added.at(-1)?.lastBlock ?? run.firstBlock - 1) + 1
-        const sealed = await this.#sealStored(transaction, mark.next, from, run.lastBlock)
-        added.push(sealed)
-        const next = mark.next + 1
-        await drop(transaction, [sealed.number])
-        if (sealed.lastBlock < run.lastBlock) return { next }
+        let { next } = mark
+        const span = left.shift()
+        if (span !== undefined) {
+          const sealed = await this.#sealStored(transaction, next++, span.from, span.to)
+          await drop(transaction, [sealed])
+          added.push(sealed)
+          if (sealed.lastBlock < span.to) left.unshift({ from: sealed.lastBlock + 1, to: span.to })
+        }
+        if (left.length > 0) return { ...mark, next }
         await keep(transaction, added)
-        return { next, runs: added }
+        return end(transaction, { ...mark, next }, added)
       }
     }
-  }
-
-  /** Writes runs of stored blocks at once. */
-  async #reseal(
-    transaction: WriteTransaction,
-    next: number,
-    from: number,
-    to: number
-  ): Promise<readonly Run[]> {
-    const added: Run[] = []
-    for (let start = from; start <= to; start = (added.at(-1)?.lastBlock ?? to) + 1) {
-      added.push(await this.#sealStored(transaction, next + added.length, start, to))
-    }
-    return added
   }
 
   /** Writes a run of the first stored blocks from `from` up to `to`. */
@@ -315,24 +286,20 @@ export class RunWriter {
     return sources.reduce((sum, run) => sum + bytesOf(run), 0)
   }
 
+  /** @param mark - of the manifest, with the number of the run that comes next after the change. */
   async #change(
     transaction: WriteTransaction,
     mark: ManifestMark,
-    next: number,
     removed: readonly Run[],
     added: readonly Run[]
   ): Promise<ManifestMark> {
     const manifest = await this.manifest(transaction, mark)
     const rows = added.map(run => ({ number: run.number, rec: encodeRun(this.#chainId, run) }))
-    const dropped = removed.map(({ number }) => number)
-    for (const number of dropped) await transaction.run('DELETE FROM run WHERE number = ?', [number])
-    await drop(transaction, dropped)
-    await transaction.insert(
-      'run',
-      ['number', 'rec'],
-      rows.map(({ number, rec }) => [number, rec])
-    )
-    this.#manifest = manifest.changed(this.#chainId, next, removed, rows)
+    await unlist(transaction, removed)
+    await drop(transaction, removed)
+    const values = rows.map(({ number, rec }) => [number, rec])
+    await transaction.insert('run', ['number', 'rec'], values)
+    this.#manifest = manifest.changed(this.#chainId, mark.next, removed, rows)
     return this.#manifest.mark
   }
 
@@ -341,22 +308,16 @@ export class RunWriter {
     mark: ManifestMark,
     runs: readonly Run[]
   ): Promise<ManifestMark> {
-    const rows = runs.map(run => ({ number: run.number, rec: encodeRun(this.#chainId, run) }))
     await transaction.run('DELETE FROM run')
-    await transaction.insert(
-      'run',
-      ['number', 'rec'],
-      rows.map(({ number, rec }) => [number, rec])
-    )
     const dropped = await transaction.all<{ number: number }>('SELECT number FROM dropped_run')
     const known = new Set([...runs, ...dropped].map(({ number }) => number))
     for (let number = await transaction.runAfter(-1); number !== undefined; ) {
-      if (!known.has(number)) await drop(transaction, [number])
+      if (!known.has(number)) await drop(transaction, [{ number }])
       number = await transaction.runAfter(number)
     }
     this.#job = undefined
-    this.#manifest = Manifest.replacing(this.#chainId, mark, rows)
-    return this.#manifest.mark
+    this.#manifest = Manifest.without(mark)
+    return this.#change(transaction, mark, [], runs)
   }
 
   /** Removes some chunks of runs that are not in the manifest. @returns false: there are none. */
@@ -374,16 +335,30 @@ export class RunWriter {
   }
 }
 
-/** Runs with these numbers are not in the manifest: their chunks are to be removed. */
-async function drop(transaction: WriteTransaction, numbers: readonly number[]): Promise<void> {
-  await transaction.insert(
-    'dropped_run',
-    ['number'],
-    numbers.map(number => [number])
-  )
+/** Takes runs out of the manifest. */
+async function unlist(transaction: WriteTransaction, runs: readonly Run[]): Promise<void> {
+  for (const { number } of runs) await transaction.run('DELETE FROM run WHERE number = ?', [number])
+}
+
+/** These runs are not in the manifest: their chunks are to be removed. */
+async function drop(transaction: WriteTransaction, runs: readonly Pick<Run, 'number'>[]): Promise<void> {
+  const values = runs.map(({ number }) => [number])
+  await transaction.insert('dropped_run', ['number'], values)
 }
 
 /** These runs come into the manifest. */
 async function keep(transaction: WriteTransaction, runs: readonly Run[]): Promise<void> {
   for (const { number } of runs) await transaction.run('DELETE FROM dropped_run WHERE number = ?', [number])
+}
+
+/** Returns the blocks from `from` to `to` that none of these runs has. */
+function gapsBetween(runs: readonly Run[], from: number, to: number): readonly BlockSpan[] {
+  const gaps: BlockSpan[] = []
+  let start = from
+  for (const { firstBlock, lastBlock } of runs.toSorted((a, b) => a.firstBlock - b.firstBlock)) {
+    if (firstBlock > start) gaps.push({ from: start, to: firstBlock - 1 })
+    start = lastBlock + 1
+  }
+  if (start <= to) gaps.push({ from: start, to })
+  return gaps
 }

@@ -1,5 +1,5 @@
 import type { BlockRef, Hash } from '../model/evm.ts'
-import { type Damage, IndexDamagedError } from '../platform/errors.ts'
+import { type Damage, damageOf, IndexDamagedError } from '../platform/errors.ts'
 import type { StoredBlock, WriterReport } from '../port/status.ts'
 import type { BlocksWithRows } from '../record/deriveRows.ts'
 import { hashBytes } from '../record/hexBytes.ts'
@@ -8,8 +8,9 @@ import { hashLength, hashOffset } from '../record/RecordParts.ts'
 import { hashOfRecord } from '../record/record.ts'
 import { checkRecord, sealRecords } from '../record/recordSums.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
+import type { ManifestMark } from '../runs/Manifest.ts'
 import { RunReader } from '../runs/RunReader.ts'
-import { type ManifestRepair, type RunLayout, RunWriter } from '../runs/RunWriter.ts'
+import { type RunLayout, RunWriter } from '../runs/RunWriter.ts'
 import type { WritableStore, WriteOptions, WriteTransaction } from '../runs/Transaction.ts'
 import { deleteAllBlocks, deleteBlocks, insertBlocks, readBlock, readRecords, readRef } from './blocks.ts'
 import type { LogRows, LogWrite } from './ChangeLog.ts'
@@ -178,14 +179,10 @@ export class RunEngine {
   /** Does a piece of what the port says. @returns whether it was the last one. */
   async repair({ part, run }: Damage): Promise<boolean> {
     let isDone = true
-    if (part === 'manifest') await this.#repairManifest()
     if (part === 'undo') await this.#change(each => forgetDamagedReorged(each, this.#chainId))
+    if (part === 'manifest') await this.#repairManifest()
     if (part === 'chunk' && run !== undefined) {
-      await this.#changeAs({ isQuiet: true }, async (transaction, meta) => {
-        const mark = await this.#runs.repair(transaction, meta.meta.runs, run)
-        isDone = mark === undefined
-        if (mark !== undefined) meta.setRuns(mark)
-      })
+      isDone = !(await this.#changeRuns((each, { runs }) => this.#runs.repair(each, runs, run)))
     }
     this.#isMergeable ||= isDone
     return isDone
@@ -224,37 +221,43 @@ export class RunEngine {
    */
   async work(): Promise<boolean> {
     if (!this.#isMergeable) return false
-    let hasWork = false
     try {
-      await this.#changeAs({ isQuiet: true }, async (transaction, meta) => {
-        const { runs, marks } = meta.meta
-        const mark = await this.#runs.work(transaction, runs, marks.finalized)
-        hasWork = mark !== undefined
-        if (mark !== undefined) meta.setRuns(mark)
-      })
+      return await this.#changeRuns((each, { runs, marks }) => this.#runs.work(each, runs, marks.finalized))
     } catch (error) {
-      if (!(error instanceof IndexDamagedError)) throw error
+      this.#met.push(damageOf(error))
       this.#isMergeable = false
-      this.#met.push(error.damage)
+      return false
     }
-    return hasWork
   }
 
   close(): Promise<void> {
     return this.#store.close()
   }
 
+  /** Does all pieces: nothing else can be written meanwhile. */
   async #repairManifest(): Promise<void> {
-    let repair: ManifestRepair | undefined
-    for (let isComplete = false; !isComplete; ) {
-      await this.#change(async (transaction, meta) => {
-        const { indexedFrom = 0, head, runs } = meta.meta
-        repair ??= this.#runs.repairManifest(indexedFrom, head?.number ?? -1)
-        const { mark, isDone } = await repair(transaction, runs)
-        meta.setRuns(mark)
-        isComplete = isDone
-      })
+    const { version } = (await this.meta()).runs
+    while ((await this.meta()).runs.version === version) {
+      await this.#changeRuns((each, { runs, indexedFrom = 0, head }) =>
+        this.#runs.repairManifest(each, runs, indexedFrom, head?.number ?? -1)
+      )
     }
+  }
+
+  /**
+   * Writes runs, of which no answer changes.
+   * @param work - returns what the meta row says of the manifest then; absent: there is nothing to do.
+   * @returns false: there is nothing to do.
+   */
+  async #changeRuns(
+    work: (transaction: WriteTransaction, meta: ChainMeta) => Promise<ManifestMark | undefined>
+  ): Promise<boolean> {
+    let mark: ManifestMark | undefined
+    await this.#changeAs({ isQuiet: true }, async (transaction, meta) => {
+      mark = await work(transaction, meta.meta)
+      if (mark !== undefined) meta.setRuns(mark)
+    })
+    return mark !== undefined
   }
 
   async #insert(transaction: WriteTransaction, meta: MetaEdit, blocks: BlocksWithRows): Promise<void> {
