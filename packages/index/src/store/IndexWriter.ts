@@ -6,11 +6,11 @@ import type { ReplaceOutcome, StoreWriter, WriterState } from '../port/writer.ts
 import { type BlocksWithRows, withRows } from '../record/deriveRows.ts'
 import type { BlockHeader } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import { ChangeLog, type LogLayout, type LogWrite } from './ChangeLog.ts'
+import { ChangeLog, type LogLayout } from './ChangeLog.ts'
 import { checkBlocks } from './coverage.ts'
 import { createIdleWork, type IdleWork } from './idleWork.ts'
 import { Pool, type PoolWrite } from './Pool.ts'
-import type { Mark, PoolChange, RunEngine } from './RunEngine.ts'
+import type { PoolChange, RunEngine } from './RunEngine.ts'
 
 /** How the writer keeps what is remembered for a while, and when it does work that can wait. */
 export interface WriterLayout extends LogLayout {
@@ -78,7 +78,7 @@ export class IndexWriter implements StoreWriter {
       this.#throwFailure()
       checkBlocks(blocks.headers, (await this.#engine.meta()).head)
       const rows = withRows(blocks)
-      await this.#write(() => this.#append(rows, named))
+      await this.#append(rows, named)
       return rows
     })
     await this.#afterCommit(stored)
@@ -92,7 +92,7 @@ export class IndexWriter implements StoreWriter {
       checkBlocks(blocks.headers, undefined)
       await this.#requireParent(last)
       const rows = withRows(blocks)
-      await this.#write(() => this.#prepend(rows))
+      await this.#prepend(rows)
       return rows
     })
     await this.#afterCommit(stored)
@@ -117,31 +117,25 @@ export class IndexWriter implements StoreWriter {
         )
       }
       await this.#requireNamed(header)
-      await this.#write(() => this.#engine.replace(block))
+      await this.#engine.replace(block)
       return 'replaced'
     })
   }
 
   dropPool(): Promise<void> {
-    return this.#inTurn(() =>
-      this.#write(async () => {
-        await this.#engine.dropPool(await this.#log.restart())
-        this.#pool.forget()
-      })
-    )
+    return this.#inTurn(async () => {
+      await this.#engine.dropPool(await this.#log.restart())
+      this.#pool.forget()
+    })
   }
 
   dropChanges(): Promise<void> {
-    return this.#inTurn(() =>
-      this.#write(async () => {
-        await this.#engine.dropLog(await this.#log.restart())
-      })
-    )
+    return this.#inTurn(async () => this.#engine.dropLog(await this.#log.restart()))
   }
 
   async repair(damage: Damage): Promise<void> {
     // In pieces: commits go on between two of them.
-    const piece = () => this.#inTurn(() => this.#write(() => this.#engine.repair(damage)))
+    const piece = () => this.#inTurn(() => this.#engine.repair(damage))
     while (!(await piece()));
   }
 
@@ -164,19 +158,14 @@ export class IndexWriter implements StoreWriter {
       }
       const { head = ancestor } = await this.#engine.meta()
       if (head.number === ancestor.number) return
-      await this.#write(async () => {
-        const log = await this.#log.rollback(ancestor, head.number)
-        await this.#engine.removeAbove(ancestor, log)
-      })
+      await this.#engine.removeAbove(ancestor, await this.#log.rollback(ancestor, head.number))
       this.#pool.forgetBlocks()
     })
   }
 
   rollbackAll(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#write(async () => {
-        await this.#engine.removeAll(await this.#log.restart())
-      })
+      await this.#engine.removeAll(await this.#log.restart())
       this.#pool.forgetBlocks()
     })
   }
@@ -190,7 +179,7 @@ export class IndexWriter implements StoreWriter {
   markSettled(): Promise<void> {
     return this.#inTurn(async () => {
       if ((await this.#engine.meta()).marks.settled) return
-      await this.#setMark('settled', await this.#log.settled())
+      await this.#engine.setMark('settled', await this.#log.settled())
     })
   }
 
@@ -199,17 +188,16 @@ export class IndexWriter implements StoreWriter {
       const { head, marks } = await this.#engine.meta()
       const { finalized = -1 } = marks
       const reached = Math.min(number, head?.number ?? -1)
-      if (reached > finalized) await this.#setMark({ finalized: reached }, await this.#log.final(reached))
+      if (reached <= finalized) return
+      await this.#engine.setMark({ finalized: reached }, await this.#log.final(reached))
     })
   }
 
   updatePool(update: PoolUpdate): Promise<void> {
-    return this.#inTurn(() =>
-      this.#write(async () => {
-        const change = await this.#logPool(await this.#pool.update(update, await this.#headNumber()))
-        if (change !== undefined) await this.#engine.writePool(change)
-      })
-    )
+    return this.#inTurn(async () => {
+      const change = await this.#logPool(await this.#pool.update(update, await this.#headNumber()))
+      if (change !== undefined) await this.#engine.writePool(change)
+    })
   }
 
   report(report: Omit<WriterReport, 'beat'>): Promise<void> {
@@ -222,10 +210,6 @@ export class IndexWriter implements StoreWriter {
     this.#idle.stop()
     await this.#last
     await this.#engine.close()
-  }
-
-  #setMark(mark: Mark, log: LogWrite | undefined): Promise<void> {
-    return this.#write(() => this.#engine.setMark(mark, log))
   }
 
   async #append(
@@ -296,22 +280,15 @@ export class IndexWriter implements StoreWriter {
     return (await this.#engine.meta()).head?.number ?? -1
   }
 
-  async #write<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      this.#pool.forget()
-      this.#log.forget()
-      throw error
-    }
-  }
-
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(() => {
       if (this.#isClosed) throw new StoreError('the store is closed')
       return work()
     })
-    this.#last = result.catch(() => {})
+    this.#last = result.catch(() => {
+      this.#pool.forget()
+      this.#log.forget()
+    })
     return result
   }
 }
