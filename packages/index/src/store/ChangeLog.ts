@@ -1,5 +1,5 @@
 import type { Address, BlockRef, Hash } from '../model/evm.ts'
-import { IndexDamagedError } from '../platform/errors.ts'
+import { unlessDamaged } from '../platform/errors.ts'
 import {
   addressesIn,
   encodeChanges,
@@ -105,7 +105,7 @@ interface State {
   /** What reorgs removed since then and what has not come back, and who had it. */
   readonly removed: Map<Hash, readonly Address[]>
   finalized: number
-  /** The stored entries are not what was written: the log begins anew with the next write. */
+  /** The stored entries are not what was written. That keeps no block from being stored: the log begins anew with the next write. */
   isDamaged: boolean
 }
 
@@ -117,14 +117,14 @@ interface State {
  */
 export class ChangeLog {
   readonly #rows: LogRows
-  readonly #records: Pick<PoolRows, 'recordsBetween'>
+  readonly #records: Pick<PoolRows, 'records'>
   readonly #start: () => Promise<LogStart>
   readonly #layout: LogLayout
   #state: State | undefined
 
   constructor(
     rows: LogRows,
-    records: Pick<PoolRows, 'recordsBetween'>,
+    records: Pick<PoolRows, 'records'>,
     start: () => Promise<LogStart>,
     layout: LogLayout
   ) {
@@ -265,7 +265,7 @@ export class ChangeLog {
     const shown = await this.#shown(state, first, head)
     const records = new Map<number, Uint8Array>()
     let bytes = 0
-    for await (const { id, rec } of this.#recordsFrom(first, head)) {
+    for await (const { id, rec } of this.#records.records(first, head)) {
       records.set(id, rec)
       bytes += rec.length
       if (bytes > maxRollbackBytes) return undefined
@@ -275,15 +275,6 @@ export class ChangeLog {
       return record === undefined ? [] : [{ ...each, kind: 'taken' as const, record }]
     })
     return taken.length === shown.length && taken.length === records.size ? taken : undefined
-  }
-
-  async *#recordsFrom(first: number, head: number) {
-    const end = firstTransactionId(head + 1)
-    for (let from = firstTransactionId(first); from < end; ) {
-      const rows = await this.#records.recordsBetween(from, end)
-      yield* rows
-      from = (rows.at(-1)?.id ?? end) + 1
-    }
   }
 
   /** Drops the oldest entries that are too many. @param rows - that are written now, which stay. */
@@ -342,7 +333,7 @@ export class ChangeLog {
     const removals = unsettled.filter(({ kind }) => kind === entryKinds.rollback)
     const first = Math.min(...removals.map(({ first_block }) => first_block ?? 0))
     const head = state.chain.at(-1)?.last ?? -1
-    for await (const { rec } of this.#recordsFrom(first, head)) state.removed.delete(hashOfRecord(rec))
+    for await (const { rec } of this.#records.records(first, head)) state.removed.delete(hashOfRecord(rec))
     return true
   }
 }
@@ -439,15 +430,5 @@ function* transactionsOf({ headers, ids, hashes, partyIds, partyAddresses }: Blo
       const parties = partyAddresses.subarray(from * addressLength, party * addressLength)
       yield { block, id, parties, hash: toHex(hashes.subarray(row * hashLength, (row + 1) * hashLength)) }
     }
-  }
-}
-
-/** @returns absent: something is damaged. That must not keep blocks or reorgs from being stored. */
-async function unlessDamaged<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read
-  } catch (error) {
-    if (error instanceof IndexDamagedError) return undefined
-    throw error
   }
 }

@@ -13,9 +13,9 @@ import type {
 } from '../port/status.ts'
 import type { Snapshot } from '../port/store.ts'
 import { findAccountEvents } from '../record/extra.ts'
-import { addressBytes, hashBytes } from '../record/hexBytes.ts'
-import { hashOfRecord, type RecordChunk } from '../record/record.ts'
-import { checkRecords, isSound } from '../record/recordSums.ts'
+import { addressBytes } from '../record/hexBytes.ts'
+import type { RecordChunk } from '../record/record.ts'
+import { isSound } from '../record/recordSums.ts'
 import { toPosition, toTransactionId } from '../record/transactionId.ts'
 import type { FilteredRun } from '../runs/filters.ts'
 import { findChunkDamage } from '../runs/findChunkDamage.ts'
@@ -25,17 +25,11 @@ import type { ReadTransaction } from '../runs/Transaction.ts'
 import { findBlockDamage, findDamagedRows, readBlock, readBlocks, readRange } from './blocks.ts'
 import { createReplay } from './changes.ts'
 import { readPending } from './poolTables.ts'
+import { findByHash, nextChunkSize, readChunk, type StoredRecord } from './records.ts'
 import { findReorged } from './reorged.ts'
 import { afterEntry, type ReplayedRows, replayChanges, requireKept } from './replayChanges.ts'
 import { readReport } from './report.ts'
-import {
-  type ChainMeta,
-  missingRecord,
-  nextChunkSize,
-  toCandidate,
-  toPending,
-  toWriterReport
-} from './rows.ts'
+import { type ChainMeta, toCandidate, toPending, toWriterReport } from './rows.ts'
 import type { SnapshotLease } from './SnapshotLeases.ts'
 import { selectIn } from './sets.ts'
 
@@ -124,7 +118,7 @@ export class IndexSnapshot implements Snapshot {
       const asked = Math.min(wanted, left)
       const { ids } = await cursor.next(asked)
       if (ids.length === 0) return
-      const chunk = await this.#readChunk(ids)
+      const chunk = await readChunk(this.#open(), this.#chainId, ids)
       yield chunk
       if (ids.length < asked) return
       left -= asked
@@ -148,13 +142,9 @@ export class IndexSnapshot implements Snapshot {
   }
 
   async lookUpHash(hash: Hash): Promise<HashLookup> {
-    const reads = this.#open()
-    const { ids } = await this.#runs.hash(hashBytes(hash)).next(Number.MAX_SAFE_INTEGER)
-    for (const id of ids) {
-      const { bytes } = await this.#readChunk([id])
-      if (hashOfRecord(bytes) === hash.toLowerCase()) return { kind: 'confirmed', position: toPosition(id) }
-    }
-    const commonAncestor = await findReorged(reads, this.#chainId, hash)
+    const id = await findByHash(this.#open(), this.#chainId, this.#runs, hash)
+    if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
+    const commonAncestor = await findReorged(this.#open(), this.#chainId, hash)
     return commonAncestor === undefined ? { kind: 'unknown' } : { kind: 'reorged', commonAncestor }
   }
 
@@ -241,17 +231,10 @@ export class IndexSnapshot implements Snapshot {
     return this.#facts.meta
   }
 
-  async #readChunk(ids: readonly number[]): Promise<RecordChunk> {
-    const found = await this.#open().recordsOf(ids)
-    if ('missing' in found) throw missingRecord(found.missing)
-    checkRecords(this.#chainId, ids, found.bytes, found.lengths)
-    return { ids, bytes: found.bytes }
-  }
-
   /** Reads records that may be lost or altered, and looks for their hashes and blocks. */
   async #audit(wanted: readonly number[]): Promise<AuditedChunk> {
     const text = 'SELECT id, rec FROM tx WHERE id IN (?)'
-    const rows = await selectIn<{ readonly id: number; readonly rec: Uint8Array }>(this.#open(), text, wanted)
+    const rows = await selectIn<StoredRecord>(this.#open(), text, wanted)
     const records = new Map(rows.map(({ id, rec }) => [id, rec]))
     const numbers = new Set(wanted.map(id => toPosition(id).blockNumber))
     const damaged = await findDamagedRows(this.#open(), this.#facts.meta, [...numbers])

@@ -3,21 +3,18 @@ import type { PoolUpdate } from '../port/pool.ts'
 import type { StoredPending } from '../record/changeEntries.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { decodePending, encodePending } from '../record/record.ts'
-import { firstTransactionId } from '../record/transactionId.ts'
 import { type PoolEntry, PoolMirror } from './poolMirror.ts'
+import type { StoredRecord } from './records.ts'
 import { readSent, rememberedBlocks, SenderNonces, type SentTransaction } from './senders.ts'
 
 /** Reads of an engine that the pool needs. */
 export interface PoolRows {
-  /** Stored entries with ids above `id`, ascending, in slices of bounded size; empty at the end. */
-  entriesAfter(id: number): Promise<readonly StoredEntry[]>
+  /** Stored entries, by their ids ascending. */
+  entries(): AsyncIterable<StoredEntry>
   /** Stored entries with these ids. */
   entriesOf(ids: readonly number[]): Promise<readonly StoredEntry[]>
-  /** Records with ids from `first` up to, and without, `end`, ascending, in slices of bounded size; empty at the end. */
-  recordsBetween(
-    first: number,
-    end: number
-  ): Promise<readonly { readonly id: number; readonly rec: Uint8Array }[]>
+  /** Records of the blocks from `first` to `last`, by their ids ascending. */
+  records(first: number, last: number): AsyncIterable<StoredRecord>
   /** Those of `hashes` that the newest blocks, up to `head`, hold. A transaction in an older block has left every pool. */
   confirmedOf(hashes: readonly Hash[], head: number): Promise<ReadonlySet<Hash>>
   /** First-seen seconds of those of `hashes` that left the pool lately. */
@@ -200,12 +197,9 @@ export class Pool {
   /** Reads who has sent the transactions of the newest blocks up to `head` that were not read yet. */
   async #readUnread(head: number): Promise<readonly SentTransaction[]> {
     const found: SentTransaction[] = []
-    const end = firstTransactionId(head + 1)
-    const from = Math.max(this.#readTo, head - rememberedBlocks, -1) + 1
-    for (let first = firstTransactionId(from); first < end; ) {
-      const rows = await this.#rows.recordsBetween(first, end)
-      for (const { id, rec } of rows) found.push(...readSent({ ids: [id], bytes: rec }))
-      first = (rows.at(-1)?.id ?? end) + 1
+    const first = Math.max(this.#readTo, head - rememberedBlocks, -1) + 1
+    for await (const { id, rec } of this.#rows.records(first, head)) {
+      found.push(...readSent({ ids: [id], bytes: rec }))
     }
     this.#readTo = Math.max(this.#readTo, head)
     return found
@@ -215,15 +209,9 @@ export class Pool {
     if (this.#mirror !== undefined) return this.#mirror
     const mirror = new PoolMirror()
     this.#lastId = 0
-    // A slice at a time: records may hold much calldata, and none of it is kept.
-    for (;;) {
-      const rows = await this.#rows.entriesAfter(this.#lastId)
-      for (const { id, status, seconds, rec } of rows) {
-        mirror.set(toEntry(id, seconds, { ...decodePending(rec), status }))
-      }
-      const last = rows.at(-1)
-      if (last === undefined) break
-      this.#lastId = last.id
+    for await (const { id, status, seconds, rec } of this.#rows.entries()) {
+      mirror.set(toEntry(id, seconds, { ...decodePending(rec), status }))
+      this.#lastId = id
     }
     this.#mirror = mirror
     return mirror

@@ -1,18 +1,16 @@
 import type { BlockRef, Hash } from '../model/evm.ts'
-import { type Damage, damageOf, IndexDamagedError } from '../platform/errors.ts'
+import { type Damage, damageOf } from '../platform/errors.ts'
 import type { StoredBlock, WriterReport } from '../port/status.ts'
 import type { BlocksWithRows } from '../record/deriveRows.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { hashLength, hashOffset } from '../record/RecordParts.ts'
-import { hashOfRecord } from '../record/record.ts'
-import { checkRecord, sealRecords } from '../record/recordSums.ts'
-import { firstTransactionId } from '../record/transactionId.ts'
+import { isSound, sealRecords } from '../record/recordSums.ts'
 import type { ManifestMark } from '../runs/Manifest.ts'
 import { RunReader } from '../runs/RunReader.ts'
 import { type RunLayout, RunWriter } from '../runs/RunWriter.ts'
 import type { WritableStore, WriteOptions, WriteTransaction } from '../runs/Transaction.ts'
-import { deleteAllBlocks, deleteBlocks, insertBlocks, readBlock, readRecords, readRef } from './blocks.ts'
+import { deleteAllBlocks, deleteBlocks, insertBlocks, readBlock, readRef } from './blocks.ts'
 import type { LogRows, LogWrite } from './ChangeLog.ts'
 import { createLogRows, writeLog } from './changes.ts'
 import { coverageUpTo, coverageWith, coverageWithOlder } from './coverage.ts'
@@ -20,6 +18,7 @@ import { deleteCounted, reorgedHashes } from './keyParts.ts'
 import { MetaEdit, readMeta } from './meta.ts'
 import type { PoolRows, PoolWrite } from './Pool.ts'
 import { createPoolRows, deletePool, writePool } from './poolTables.ts'
+import { findByHash, readRecords } from './records.ts'
 import { forgetDamagedReorged, forgetReorged, hasReorged, rememberReorged } from './reorged.ts'
 import { writeReport } from './report.ts'
 import type { ChainMeta } from './rows.ts'
@@ -274,7 +273,7 @@ export class RunEngine {
   /** Writes rows and records of blocks. */
   async #put(transaction: WriteTransaction, blocks: PackedBlocks): Promise<void> {
     sealRecords(this.#chainId, blocks)
-    await insertBlocks(transaction, this.#chainId, blocks, blocks)
+    await insertBlocks(transaction, this.#chainId, blocks)
     await transaction.putRecords(blocks.ids, blocks.records, blocks.recordEnds)
   }
 
@@ -313,13 +312,7 @@ export class RunEngine {
     )
     const found = new Set<Hash>()
     for (const hash of hashes) {
-      const { ids } = await reader.hash(hashBytes(hash)).next(Number.MAX_SAFE_INTEGER)
-      for (const id of ids) {
-        const records = await reads.recordsOf([id])
-        if ('missing' in records) throw missing(id)
-        checkRecord(this.#chainId, id, records.bytes)
-        if (hashOfRecord(records.bytes) === hash) found.add(hash)
-      }
+      if ((await findByHash(reads, this.#chainId, reader, hash)) !== undefined) found.add(hash)
     }
     return found
   }
@@ -348,20 +341,6 @@ export class RunEngine {
 }
 
 type Change = (transaction: WriteTransaction, meta: MetaEdit) => Promise<void>
-
-function missing(id: number): IndexDamagedError {
-  const block = Math.floor(id / firstTransactionId(1))
-  return new IndexDamagedError({ part: 'record', block }, 'it is missing')
-}
-
-function isSound(chainId: number, id: number, rec: Uint8Array): boolean {
-  try {
-    checkRecord(chainId, id, rec)
-    return true
-  } catch {
-    return false
-  }
-}
 
 function hashBytesOf(rec: Uint8Array): Uint8Array {
   return rec.subarray(hashOffset, hashOffset + hashLength)

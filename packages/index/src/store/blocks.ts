@@ -12,19 +12,10 @@ import {
   toPosition
 } from '../record/transactionId.ts'
 import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
+import { readRecords } from './records.ts'
 import { checkRow } from './rowSums.ts'
 import { type BlockColumns, type ChainMeta, toStoredBlock } from './rows.ts'
 import { insertSummed, selectIn } from './sets.ts'
-
-/** What the records of blocks lack. */
-export interface BlockExtras {
-  /** Of each block, concatenated; empty where there is nothing. */
-  readonly extras: Uint8Array
-  /** Where the part of each block ends. */
-  readonly extraEnds: Uint32Array
-}
-
-const recordsAtOnce = 2_000
 
 export interface BlockRow extends BlockColumns {
   readonly extra: number | null
@@ -115,7 +106,6 @@ export function toRange(meta: ChainMeta, newest: BlockRow | undefined): IndexedR
 export interface FoundBlock {
   readonly number: number
   readonly hash: Uint8Array
-  readonly parentHash: Uint8Array
   readonly transactions: number
   /** Absent where the block has nothing. */
   readonly extra?: Uint8Array
@@ -199,23 +189,6 @@ export async function findBlockDamage(
   return [...found.values()]
 }
 
-/** Reads the records of a range of blocks. */
-export async function* readRecords(
-  transaction: ReadTransaction,
-  first: number,
-  last: number
-): AsyncGenerator<{ readonly id: number; readonly rec: Uint8Array }> {
-  const end = firstTransactionId(last + 1)
-  for (let from = firstTransactionId(first); from < end; ) {
-    const rows = await transaction.all<{ readonly id: number; readonly rec: Uint8Array }>(
-      `SELECT id, rec FROM tx WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`,
-      [from, end]
-    )
-    yield* rows
-    from = (rows.at(-1)?.id ?? end) + 1
-  }
-}
-
 async function selectRange(
   transaction: ReadTransaction,
   first: number,
@@ -229,7 +202,8 @@ async function selectRange(
 function checkWithExtra(meta: ChainMeta, number: number, found: ExtraRow | undefined): FoundBlock {
   const { block, extra } = checkRows(meta, number, found)
   checkExtra(block, extra)
-  return { ...toFound(block), ...(extra !== null && { extra }) }
+  const { hash, tx_count: transactions } = block
+  return { number, hash, transactions, ...(extra !== null && { extra }) }
 }
 
 /** Checks the row of a block, and takes what its records lack apart from it. */
@@ -242,10 +216,6 @@ function checkExtra({ number, extra }: BlockRow, rec: Uint8Array | null): void {
   if (extra === (rec && extraSum(rec))) return
   const detail = rec === null ? 'they are missing' : 'their checksum differs'
   throw new IndexDamagedError({ part: 'event', block: number }, detail)
-}
-
-function toFound({ number, hash, parent_hash, tx_count }: BlockRow): FoundBlock {
-  return { number, hash, parentHash: parent_hash, transactions: tx_count }
 }
 
 function checkBlock({ identity, head }: ChainMeta, number: number, row: BlockRow | undefined): BlockRow {
@@ -265,8 +235,7 @@ function extraSum(rec: Uint8Array): number {
 export async function insertBlocks(
   transaction: WriteTransaction,
   chainId: number,
-  { headers }: Pick<PackedBlocks, 'headers'>,
-  { extras, extraEnds }: BlockExtras
+  { headers, extras, extraEnds }: Pick<PackedBlocks, 'headers' | 'extras' | 'extraEnds'>
 ): Promise<void> {
   const extraRows: [number, Uint8Array][] = []
   const rows = headers.map(({ ref, parentHash, timestampSeconds, transactionCount }, i) => {

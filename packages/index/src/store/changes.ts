@@ -4,6 +4,7 @@ import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
 import { IndexDamagedError } from '../platform/errors.ts'
 import type { LogRow, LogRows, LogWrite } from './ChangeLog.ts'
 import type { MetaEdit } from './meta.ts'
+import type { StoredRecord } from './records.ts'
 import { entriesAtOnce, type ReplayedRows } from './replayChanges.ts'
 import { checkRow } from './rowSums.ts'
 import { insertSummed, selectIn } from './sets.ts'
@@ -63,7 +64,7 @@ export function createReplay(open: () => ReadTransaction, chainId: number): Omit
     },
     async recordsOf(ids) {
       const text = 'SELECT id, rec FROM tx WHERE id IN (?)'
-      const rows = await selectIn<{ readonly id: number; readonly rec: Uint8Array }>(open(), text, ids)
+      const rows = await selectIn<StoredRecord>(open(), text, ids)
       for (const { id, rec } of rows) checkRecord(chainId, id, rec)
       return new Map(rows.map(({ id, rec }) => [id, rec]))
     }

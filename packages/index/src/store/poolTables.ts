@@ -1,17 +1,16 @@
 import { IndexDamagedError } from '../platform/errors.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
-import { checkRecord } from '../record/recordSums.ts'
 import type { ReadTransaction, WriteTransaction } from '../runs/Transaction.ts'
 import { type CountedKey, countKeys, deleteCounted, poolAddresses, provenNumbers } from './keyParts.ts'
 import { namedBy, type PoolRows, type PoolWrite, type StoredEntry } from './Pool.ts'
 import type { PoolEntry } from './poolMirror.ts'
+import { readSoundRecords } from './records.ts'
 import { checkRow, sumOfRow } from './rowSums.ts'
 import type { PendingColumns } from './rows.ts'
 import { insertSummed, rowLists, runIn, selectIn } from './sets.ts'
 
 const entriesAtOnce = 1_000
-const recordsAtOnce = 2_000
 
 /** Row of `pool`. */
 interface PoolRow extends Omit<StoredEntry, 'seconds'> {
@@ -32,19 +31,17 @@ export function createPoolRows(
 ): PoolRows {
   return {
     confirmedOf,
-    async entriesAfter(id) {
+    async *entries() {
+      // A slice at a time: records may hold much calldata, and none of it is kept.
       const text = `SELECT * FROM pool WHERE id > ? ORDER BY id LIMIT ${entriesAtOnce}`
-      return (await transaction.all<PoolRow>(text, [id])).map(row => checkEntry(chainId, row))
+      for (let last: number | undefined = 0; last !== undefined; ) {
+        const rows: readonly PoolRow[] = await transaction.all<PoolRow>(text, [last])
+        yield* rows.map(row => checkEntry(chainId, row))
+        last = rows.at(-1)?.id
+      }
     },
     entriesOf: ids => selectEntries(transaction, chainId, ids),
-    async recordsBetween(first, end) {
-      const rows = await transaction.all<{ readonly id: number; readonly rec: Uint8Array }>(
-        `SELECT id, rec FROM tx WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`,
-        [first, end]
-      )
-      for (const { id, rec } of rows) checkRecord(chainId, id, rec)
-      return rows
-    },
+    records: (first, last) => readSoundRecords(transaction, chainId, first, last),
     async firstSeenOf(hashes) {
       const text = 'SELECT * FROM first_seen WHERE hash IN (?)'
       const rows = await selectIn<FirstSeenRow>(transaction, text, hashes.map(hashBytes))

@@ -1,7 +1,7 @@
 import { parseSpans } from '../model/blockSpans.ts'
 import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../model/evm.ts'
 import { describeOtherGenesis } from '../model/otherGenesis.ts'
-import { IndexDamagedError, StoreError } from '../platform/errors.ts'
+import { StoreError } from '../platform/errors.ts'
 import type {
   ChainIdentity,
   CoverageHeights,
@@ -13,7 +13,6 @@ import type {
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
-import { toPosition } from '../record/transactionId.ts'
 import type { ManifestMark } from '../runs/Manifest.ts'
 
 /** The column of `meta` that holds each height of the coverage. */
@@ -223,18 +222,4 @@ export function toCandidate(
     standard: standardOf(standard),
     ...tokenIdsOf(tokenId)
   }
-}
-
-/** Error of a history whose index names a transaction without a record. */
-export function missingRecord(id: number): IndexDamagedError {
-  const { index, blockNumber } = toPosition(id)
-  return new IndexDamagedError({ part: 'record', block: blockNumber }, `transaction ${index} is missing`)
-}
-
-/** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes at most. */
-const chunkBytes = 256 * 1024
-
-/** Computes from the size of the records just read how many fill a chunk. */
-export function nextChunkSize(rows: number, bytes: number, maxRows: number): number {
-  return Math.max(1, Math.min(Math.floor((rows * chunkBytes) / Math.max(1, bytes)), maxRows))
 }

@@ -1,11 +1,11 @@
 import { IndexDamagedError } from '../platform/errors.ts'
 import { deriveRows } from '../record/deriveRows.ts'
 import { joinBytes } from '../record/packBlocks.ts'
-import { checkRecord } from '../record/recordSums.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { StoredRows } from '../runs/RunWriter.ts'
-import { type FoundBlock, readBlockRange, readRecords } from './blocks.ts'
+import { type FoundBlock, readBlockRange } from './blocks.ts'
 import { readMeta } from './meta.ts'
+import { readSoundRecords } from './records.ts'
 
 const noExtra = new Uint8Array(0)
 const blocksAtOnce = 1_000
@@ -32,8 +32,7 @@ export function createStoredRows(chainId: number): StoredRows {
       const blocks = await readBlockRange(transaction, await readMeta(transaction), from, to)
       const ids: number[] = []
       const records: Uint8Array[] = []
-      for await (const { id, rec } of readRecords(transaction, from, to)) {
-        checkRecord(chainId, id, rec)
+      for await (const { id, rec } of readSoundRecords(transaction, chainId, from, to)) {
         ids.push(id)
         records.push(rec)
       }
