@@ -52,7 +52,6 @@ export class IndexSnapshot implements Snapshot {
   readonly #lease: SnapshotLease
   #reads: ReadTransaction
   #facts: IndexFacts
-  #runs: RunReader
   readonly version: number | undefined
 
   /** @param facts - as of the transaction. */
@@ -60,7 +59,6 @@ export class IndexSnapshot implements Snapshot {
     this.#reads = reads
     this.#lease = lease
     this.#facts = facts
-    this.#runs = new RunReader(reads, facts.meta.identity.chainId, facts.newestFirst)
     this.version = version
   }
 
@@ -68,7 +66,6 @@ export class IndexSnapshot implements Snapshot {
   protected goOn(reads: ReadTransaction, facts: IndexFacts): void {
     this.#reads = reads
     this.#facts = facts
-    this.#runs = new RunReader(reads, facts.meta.identity.chainId, facts.newestFirst)
   }
 
   #logged(): ReplayedRows {
@@ -108,7 +105,6 @@ export class IndexSnapshot implements Snapshot {
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
     const before = olderThan === undefined ? undefined : toTransactionId(olderThan)
-    this.#open()
     const cursor = this.#runs.history(addressBytes(address), before)
     const { recordsAtOnce } = this.#reads
     let left = limit ?? Number.MAX_SAFE_INTEGER
@@ -128,7 +124,6 @@ export class IndexSnapshot implements Snapshot {
   }
 
   async countHistory(address: Address, atMost: number): Promise<number> {
-    this.#open()
     const cursor = this.#runs.history(addressBytes(address))
     let count = 0
     for (; count < atMost; await this.#lease.pause()) {
@@ -149,7 +144,6 @@ export class IndexSnapshot implements Snapshot {
   }
 
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
-    this.#open()
     const cursor = this.#runs.history(addressBytes(address))
     for (let isFull = true; isFull; await this.#lease.pause()) {
       const { recordsAtOnce } = this.#reads
@@ -177,7 +171,6 @@ export class IndexSnapshot implements Snapshot {
 
   async *accountEvents(address: Address, fromBlock = 0): AsyncGenerator<readonly BlockEvents[]> {
     const key = addressBytes(address)
-    this.#open()
     for await (const ids of this.#runs.eventBlocks(key, fromBlock)) {
       const numbers = ids.map(id => toPosition(id).blockNumber).filter(number => number >= fromBlock)
       for (let at = 0; at < numbers.length; at += eventBlocksAtOnce) {
@@ -198,7 +191,6 @@ export class IndexSnapshot implements Snapshot {
   }
 
   async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
-    this.#open()
     for await (const tokens of this.#runs.tokens(addressBytes(address))) {
       yield tokens.map(token => toCandidate(address, token))
       await this.#lease.pause()
@@ -272,6 +264,10 @@ export class IndexSnapshot implements Snapshot {
       if (found !== undefined) events.push({ blockNumber: number, events: found })
     }
     return events
+  }
+
+  get #runs(): RunReader {
+    return new RunReader(this.#open(), this.#chainId, this.#facts.newestFirst)
   }
 
   get #chainId(): number {

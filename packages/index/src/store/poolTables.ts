@@ -85,45 +85,61 @@ function checkEntry(chainId: number, row: PoolRow): PoolRow & StoredEntry {
 export async function writePool(
   transaction: WriteTransaction,
   chainId: number,
-  { removed, head, changed, added, returned, dropLeftBelow, maxFirstSeen }: PoolWrite
+  write: PoolWrite
 ): Promise<void> {
-  if (dropLeftBelow !== undefined) {
-    await transaction.run('DELETE FROM first_seen WHERE left_at < ?', [dropLeftBelow])
-  }
-  const left = removed.flatMap(keysOf)
-  for (const list of rowLists(left)) {
-    const wanted = list.map(() => '(address = ? AND pool_id = ?)').join(' OR ')
-    await transaction.run(`DELETE FROM pool_address WHERE ${wanted}`, list.flat())
-  }
-  await countKeys(transaction, poolAddresses, left, -1)
-  await runIn(
-    transaction,
-    'DELETE FROM pool WHERE id IN (?)',
-    removed.map(({ id }) => id)
-  )
-  const forgotten = [...removed.map(({ hash }) => hash), ...returned].map(hashBytes)
-  await runIn(transaction, 'DELETE FROM first_seen WHERE hash IN (?)', forgotten)
-  const seen = removed.map(({ hash, seconds }) => [hashBytes(hash), seconds, head])
-  await insertSummed(transaction, chainId, 'first_seen', ['hash', 'first_seen_seconds', 'left_at'], seen)
-  for (const { id, hash, status, seconds, rec } of changed) {
+  await writeFirstSeen(transaction, chainId, write)
+  await removeEntries(transaction, write.removed)
+  for (const { id, hash, status, seconds, rec } of write.changed) {
     const row = { id, hash: hashBytes(hash), status, first_seen_seconds: seconds, rec }
     const values = [status, sumOfRow(chainId, 'pool', row), id]
     await transaction.run('UPDATE pool SET status = ?, sum = ? WHERE id = ?', values)
   }
+  await addEntries(transaction, chainId, write.added)
+}
+
+async function writeFirstSeen(
+  transaction: WriteTransaction,
+  chainId: number,
+  { removed, head, returned, dropLeftBelow, maxFirstSeen }: PoolWrite
+): Promise<void> {
+  if (dropLeftBelow !== undefined) {
+    await transaction.run('DELETE FROM first_seen WHERE left_at < ?', [dropLeftBelow])
+  }
+  const forgotten = [...removed.map(({ hash }) => hash), ...returned].map(hashBytes)
+  await runIn(transaction, 'DELETE FROM first_seen WHERE hash IN (?)', forgotten)
+  const seen = removed.map(({ hash, seconds }) => [hashBytes(hash), seconds, head])
+  await insertSummed(transaction, chainId, 'first_seen', ['hash', 'first_seen_seconds', 'left_at'], seen)
+  if (maxFirstSeen === undefined) return
+  // SQLite takes no OFFSET without a LIMIT.
+  await transaction.run(
+    `DELETE FROM first_seen WHERE hash IN
+       (SELECT hash FROM first_seen ORDER BY left_at DESC, hash DESC LIMIT 9007199254740991 OFFSET ?)`,
+    [maxFirstSeen]
+  )
+}
+
+async function removeEntries(transaction: WriteTransaction, removed: readonly PoolEntry[]): Promise<void> {
+  const keys = removed.flatMap(keysOf)
+  for (const list of rowLists(keys)) {
+    const wanted = list.map(() => '(address = ? AND pool_id = ?)').join(' OR ')
+    await transaction.run(`DELETE FROM pool_address WHERE ${wanted}`, list.flat())
+  }
+  await countKeys(transaction, poolAddresses, keys, -1)
+  const ids = removed.map(({ id }) => id)
+  await runIn(transaction, 'DELETE FROM pool WHERE id IN (?)', ids)
+}
+
+async function addEntries(
+  transaction: WriteTransaction,
+  chainId: number,
+  added: PoolWrite['added']
+): Promise<void> {
   const columns = ['id', 'hash', 'status', 'first_seen_seconds', 'rec']
   const rows = added.map(({ id, hash, status, seconds, rec }) => [id, hashBytes(hash), status, seconds, rec])
   await insertSummed(transaction, chainId, 'pool', columns, rows)
   const keys = added.flatMap(keysOf)
   await transaction.insert('pool_address', ['address', 'pool_id'], keys)
   await countKeys(transaction, poolAddresses, keys, 1)
-  if (maxFirstSeen !== undefined) {
-    // SQLite takes no OFFSET without a LIMIT.
-    await transaction.run(
-      `DELETE FROM first_seen WHERE hash IN
-         (SELECT hash FROM first_seen ORDER BY left_at DESC, hash DESC LIMIT 9007199254740991 OFFSET ?)`,
-      [maxFirstSeen]
-    )
-  }
 }
 
 /** Deletes all that is stored of the pool. */
