@@ -46,7 +46,7 @@ async function makeOnce(client: Client, schema: string, sql: string): Promise<vo
       else if (await isDistributed(client, schema))
         await client.query(`SELECT citus_schema_undistribute('${schema}')`)
       await client.query(
-        `${sql}; CREATE TABLE store_format (format integer NOT NULL); INSERT INTO store_format VALUES (${formatOf(sql)})`
+        `${sql}; CREATE TABLE store_format (format integer PRIMARY KEY); INSERT INTO store_format VALUES (${formatOf(sql)})`
       )
     }
     await client.query('COMMIT')

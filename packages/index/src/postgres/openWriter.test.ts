@@ -408,3 +408,12 @@ test('two processes that make the schema at once both find it made', async () =>
   for (const client of clients) await client.end()
   expect(await one('SELECT count(*)::int FROM chain_data_7.store_format')).toBe(1)
 })
+
+test('every table has a primary key: Citus moves no chain with one that has none while it is indexed', async () => {
+  await openWriter()
+  const { rows } = await other.query(
+    `SELECT relname FROM pg_class WHERE relnamespace = '${schema}'::regnamespace AND relkind = 'r'
+       AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)`
+  )
+  expect(rows).toEqual([])
+})

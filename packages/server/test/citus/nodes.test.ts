@@ -153,9 +153,9 @@ test('a commit that loses its connection to the node stores nothing, and can be 
   // Holds the commit up after it has written blocks.
   const lock = await connect(url, 'check')
   await lock.query('BEGIN')
-  await lock.query('LOCK TABLE chain_data_4.undo IN EXCLUSIVE MODE')
+  await lock.query('LOCK TABLE chain_data_4.chunk IN EXCLUSIVE MODE')
   const failed = expect(commitChain(writer, blocks.slice(5))).rejects.toMatchObject({ retryable: true })
-  const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'chain_data_4.undo'::regclass`
+  const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'chain_data_4.chunk'::regclass`
   await expect.poll(async () => (await queryOnce(url, waiting)).length, { timeout: patient(10_000) }).toBe(1)
   await queryOnce(
     node.urlOfSame(url),
