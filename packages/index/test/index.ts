@@ -53,6 +53,7 @@ export {
   isOnCitus,
   type Postgres,
   queryOnce,
+  replicaRole,
   startPostgres,
   startStore
 } from './support/startPostgres.ts'

@@ -10,6 +10,10 @@ export interface KeptPostgres {
   halt(): Promise<void>
   /** Ends it as a crash of its process would; the next start has to recover. It is away until `start`. */
   crash(): Promise<void>
+  /**
+   * Ends its main process with `kill -9`. Its other processes end by themselves a moment later; until then `start` fails.
+   */
+  kill(): Promise<void>
   start(): Promise<void>
   /** Ends it at once and removes the folder. */
   stop(): Promise<void>
@@ -91,7 +95,7 @@ export async function keepPostgres(
       ended.then(() => reject(new Error('PostgreSQL has been stopped')), reject)
     }).finally(() => child.unref())
   }
-  const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
+  const end = async (signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL') => {
     const over = heard(said => said.includes(hasEnded))
     process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), signal)
     await over
@@ -99,6 +103,7 @@ export async function keepPostgres(
   const kept: KeptPostgres = {
     halt: () => end('SIGINT'),
     crash: () => end('SIGQUIT'),
+    kill: () => end('SIGKILL'),
     async start() {
       const ready = heard(said => isReady.test(said))
       await writeFile(join(folder, 'again'), '')

@@ -1,9 +1,20 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { chown, cp, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { findPostgres, type PostgresPrograms } from './findPostgres.ts'
@@ -18,10 +29,11 @@ export interface Postgres extends KeptPostgres {
   /** URL of the database that has the same name here as the one of `url` has elsewhere. */
   urlOfSame(url: string): string
   /**
-   * Starts a read replica of it: the same data as of now, and whatever is written from now on, as soon as that has come over.
-   * This server is restarted for it. The replica is the caller's to stop.
+   * Starts a read replica: the data of now, and later writes as soon as they have come over. The caller stops the replica.
    */
   startReplica(settings?: PostgresSettings): Promise<Postgres>
+  /** Starts this server, which has been halted, as a replica of another one. Its own data is removed. */
+  startAsReplicaOf(primary: Pick<Postgres, 'socketFolder'>): Promise<void>
   restart(): Promise<void>
 }
 
@@ -125,8 +137,7 @@ async function runPostgres(
   const command = [programs.postgres, '-D', data, '-k', folder, ...flags]
   const server = await keepPostgres(folder, command, unprivilegedUser())
   let databases = 0
-  const urlOf = (database: string) =>
-    `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`
+  const urlOf = (database: string) => urlAt(folder, database)
   const query = (sql: string) => queryOnce(urlOf('postgres'), sql)
   const restart = async () => {
     await server.halt()
@@ -143,18 +154,75 @@ async function runPostgres(
       return urlOf(name)
     },
     async startReplica(changes = {}) {
-      await query(
-        `DO $$ BEGIN CREATE ROLE ${replicaRole} LOGIN REPLICATION; EXCEPTION WHEN duplicate_object THEN END $$`
-      )
       const copy = await mkdtemp(join(tmpdir(), 'chain-data-pg-'))
-      // Copied while nothing runs: pg_basebackup does not come with every PostgreSQL.
-      await server.halt()
-      await cp(data, join(copy, 'data'), { recursive: true })
+      await copyCluster(folder, copy)
+      return runPostgres(programs, copy, { ...settings, ...changes })
+    },
+    async startAsReplicaOf({ socketFolder }) {
+      await rm(data, { recursive: true })
+      await copyCluster(socketFolder, folder)
       await server.start()
-      await writeFile(join(copy, 'data', 'standby.signal'), '')
-      await giveTo(copy, unprivilegedUser())
-      const primary_conninfo = `host=${folder} user=${replicaRole}`
-      return runPostgres(programs, copy, { ...settings, primary_conninfo, ...changes })
+    }
+  }
+}
+
+const urlAt = (folder: string, database: string) =>
+  `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`
+
+/** Folders whose files a copy leaves out: they belong to one run of a server, or come over with the log. */
+const foldersLeftEmpty = new Set([
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_subtrans'
+])
+const filesLeftOut =
+  /^(postmaster\.(pid|opts)|pg_internal\.init.*|pgsql_tmp.*|standby\.signal|backup_label.*)$/
+
+/**
+ * Copies the data of a running server into the folder of its future replica. It does what `pg_basebackup` does, which some
+ * installations of PostgreSQL lack.
+ * @param folder - of the server.
+ * @param copy - of the replica, without data.
+ * @see https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
+ */
+async function copyCluster(folder: string, copy: string): Promise<void> {
+  const data = join(copy, 'data')
+  const client = new pg.Client({ connectionString: urlAt(folder, 'postgres') })
+  await client.connect()
+  try {
+    await client.query(
+      `DO $$ BEGIN CREATE ROLE ${replicaRole} LOGIN REPLICATION; EXCEPTION WHEN duplicate_object THEN END $$`
+    )
+    await client.query(`SELECT pg_backup_start('replica', true)`)
+    await copyFiles(join(folder, 'data'), data)
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
+    await writeFile(join(data, 'backup_label'), rows[0].labelfile)
+  } finally {
+    await client.end()
+  }
+  await writeFile(join(data, 'standby.signal'), '')
+  await appendFile(
+    join(data, 'postgresql.auto.conf'),
+    `primary_conninfo = 'host=${folder} user=${replicaRole}'\n`
+  )
+  await giveTo(copy, unprivilegedUser())
+}
+
+/** Copies the files of a running server. It may remove some of them meanwhile; its log says which. */
+async function copyFiles(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 })
+  if (foldersLeftEmpty.has(basename(to))) return
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, copy] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) await copyFiles(source, copy)
+    else if (!filesLeftOut.test(entry.name)) {
+      await copyFile(source, copy).catch(error => {
+        if (error.code !== 'ENOENT') throw error
+      })
     }
   }
 }
