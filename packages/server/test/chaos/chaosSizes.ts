@@ -13,7 +13,8 @@ const short = {
   reorgs: { count: 8, deeper: 2 },
   reorgsElsewhere: { count: 3, deeper: 1 },
   kills: { rounds: 5 },
-  killsElsewhere: { rounds: 2 }
+  killsElsewhere: { rounds: 2 },
+  promotions: { rounds: 2 }
 }
 
 const full: typeof short = {
@@ -22,7 +23,8 @@ const full: typeof short = {
   reorgs: { count: 200, deeper: 10 },
   reorgsElsewhere: { count: 60, deeper: 5 },
   kills: { rounds: 100 },
-  killsElsewhere: { rounds: 20 }
+  killsElsewhere: { rounds: 20 },
+  promotions: { rounds: 50 }
 }
 
 export const sizes = isFull ? full : short
