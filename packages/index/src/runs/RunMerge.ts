@@ -12,8 +12,9 @@ import { type Section, sections } from './sections.ts'
 const accountLength = 20
 const contractLength = 20
 const noGroup = new Uint8Array(0)
-/** Where the number of the contract is in a group of the token section. */
+/** Where the number of the contract is in a group of the token section, and its bytes. */
 const contractAt = 20
+const contractNumberLength = 4
 
 /** Sections in the order in which a merge writes them: tokens need the numbers of the merged contracts. */
 const order: readonly Section[] = [
@@ -31,12 +32,13 @@ export class RunMerge {
   readonly #number: number
   readonly #coding: IdCoding
   readonly #filter: Filter | undefined
-  /** The account that the filter got last. */
-  #account: Uint8Array | undefined
+  /** The account that the filter got last, once there is one. */
+  readonly #account = new Uint8Array(accountLength)
+  #hasAccount = false
   /** Summaries of the sections that are complete, in their order. */
   readonly #done: SectionSummary[] = []
   #put: (chunk: Chunk) => void = () => {}
-  /** The section that is being written. */
+  /** The section that is being written, and the sources that have more of it, in the order of their groups. */
   #current: { readonly writer: SectionWriter; readonly scans: Scan[] } | undefined
   #contracts: MergedContracts | undefined
 
@@ -91,10 +93,10 @@ export class RunMerge {
     const contracts = section === sections.token ? await this.#readContracts(reads) : undefined
     for (const [source, run] of this.#sources.entries()) {
       const scan = new SectionScan(this.#chainId, section, run)
-      const each: Scan = { scan, group: noGroup, contracts: contracts?.numbers[source] }
+      const each: Scan = { scan, source, group: noGroup, contracts: contracts?.numbers[source] }
       if (await nextGroup(reads, each)) scans.push(each)
     }
-    return { writer, scans }
+    return { writer, scans: scans.sort(compareScans) }
   }
 
   /** Writes rows of all sources in the order of their keys. @returns how many. */
@@ -103,11 +105,7 @@ export class RunMerge {
     const section = order[this.#done.length]
     const isFiltered = section === sections.address || section === sections.token
     while (scans.length > 0 && count < most) {
-      // Of equal groups that of the oldest run comes first: its ids are lower.
-      let next = 0
-      for (let i = 1; i < scans.length; i++)
-        if (compareGroups(scans[i] as Scan, scans[next] as Scan) < 0) next = i
-      const each = scans[next] as Scan
+      const each = scans[0] as Scan
       const { rows } = each.scan
       const { groupLength } = rows
       if (isFiltered) this.#addToFilter(each.group)
@@ -115,16 +113,22 @@ export class RunMerge {
         writer.add(each.group, 0, groupLength, rows.id, rows.bytes, rows.value, rows.valueLength)
         count++
       }
-      if (!(await nextGroup(reads, each))) scans.splice(next, 1)
+      const has = nextGroup(reads, each)
+      if (has === true || (has !== false && (await has))) sinkFirst(scans)
+      else scans.shift()
     }
     return count
   }
 
   /** @param group - begins with an account. */
   #addToFilter(group: Uint8Array): void {
-    const account = group.subarray(0, accountLength)
-    if (this.#filter === undefined || (this.#account && Buffer.compare(this.#account, account) === 0)) return
-    this.#account = account.slice()
+    if (this.#filter === undefined) return
+    const account = this.#account
+    let same = 0
+    while (same < accountLength && account[same] === group[same]) same++
+    if (same === accountLength && this.#hasAccount) return
+    for (let i = same; i < accountLength; i++) account[i] = group[i] ?? 0
+    this.#hasAccount = true
     this.#filter.add(account)
   }
 
@@ -182,6 +186,8 @@ export interface MergeStep {
 /** A source, at one of its groups. */
 interface Scan {
   readonly scan: SectionScan
+  /** Number of the source; older ones have lower numbers. */
+  readonly source: number
   /** Bytes of the group, as far as `scan.rows.groupLength`; in the token section with the merged number of the contract. */
   group: Uint8Array
   /** In the token section, the merged number of each contract of the source. */
@@ -225,17 +231,47 @@ function compareAt(a: Buffer, startOfA: number, b: Buffer, startOfB: number): nu
 }
 
 /** Goes to the next group of a source, with the number that its contract has in the merged run. */
-async function nextGroup(reads: ChunkReads, each: Scan): Promise<boolean> {
+function nextGroup(reads: ChunkReads, each: Scan): boolean | Promise<boolean> {
+  const has = each.scan.nextGroup(reads)
+  if (has === true) takeGroup(each)
+  if (typeof has === 'boolean') return has
+  return has.then(isThere => {
+    if (isThere) takeGroup(each)
+    return isThere
+  })
+}
+
+function takeGroup(each: Scan): void {
   const { scan, contracts } = each
-  const has = scan.nextGroup(reads)
-  if (has === false || !(has === true || (await has))) return false
-  each.group = scan.rows.group
-  if (contracts !== undefined) {
-    each.group = each.group.slice(0, scan.rows.groupLength)
-    const view = new DataView(each.group.buffer)
-    view.setUint32(contractAt, contracts[view.getUint32(contractAt)] ?? 0)
+  const { group, groupLength } = scan.rows
+  if (contracts === undefined) {
+    each.group = group
+    return
   }
-  return true
+  // A copy: the next group of the source may share the number of the contract.
+  if (each.group.length < groupLength) each.group = new Uint8Array(2 * groupLength)
+  const copy = each.group
+  for (let i = 0; i < groupLength; i++) copy[i] = group[i] ?? 0
+  let number = 0
+  for (let i = 0; i < contractNumberLength; i++) number = number * 256 + (group[contractAt + i] ?? 0)
+  number = contracts[number] ?? 0
+  for (let i = contractNumberLength - 1; i >= 0; i--, number >>>= 8) copy[contractAt + i] = number
+}
+
+/** Moves the first source after those whose groups come before its own. */
+function sinkFirst(scans: Scan[]): void {
+  const [first] = scans
+  if (first === undefined) return
+  let at = 1
+  for (let next = scans[at]; next !== undefined && compareScans(next, first) < 0; next = scans[++at]) {
+    scans[at - 1] = next
+  }
+  scans[at - 1] = first
+}
+
+/** Of equal groups that of the oldest run comes first: its ids are lower. */
+function compareScans(a: Scan, b: Scan): number {
+  return compareGroups(a, b) || a.source - b.source
 }
 
 function compareGroups(a: Scan, b: Scan): number {
