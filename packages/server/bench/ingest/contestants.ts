@@ -159,7 +159,8 @@ export function createPonder(
 }
 
 function outcomeOf(figures: IngestFigures, transactions: number, transfers: number): Outcome {
-  const { backfillMs, wholeMs, cpuMs, threadCpuMs = {}, loopDelayMs, peakRssBytes, firstRssBytes } = figures
+  const { backfillMs, wholeMs, cpuMs, loopDelayMs, peakRssBytes, firstRssBytes } = figures
+  const { threadCpuMs = {}, writerWithMergesMs } = figures
   const byThread = Object.entries(threadCpuMs).map(([name, ms]) => [
     `${name}MicrosPerTransaction`,
     (ms * 1e3) / transactions
@@ -172,6 +173,9 @@ function outcomeOf(figures: IngestFigures, transactions: number, transfers: numb
       wholeSeconds: wholeMs / 1000,
       cpuMicrosPerTransaction: (cpuMs * 1e3) / transactions,
       ...Object.fromEntries(byThread),
+      ...(writerWithMergesMs !== undefined && {
+        writerWithMergesMicrosPerTransaction: (writerWithMergesMs * 1e3) / transactions
+      }),
       loopDelayP99Ms: loopDelayMs.p99,
       loopDelayMostMs: loopDelayMs.most,
       peakRssMB: peakRssBytes / 1e6,

@@ -29,6 +29,8 @@ export interface IngestFigures {
   readonly cpuMs: number
   /** The same by thread: the indexer's, the writer's, the main one, and all others (garbage collection, file system). Linux only. */
   readonly threadCpuMs?: Readonly<Record<string, number>>
+  /** Processor time of the writer's thread from the same start until it has merged all runs that it merges in a pause. Linux only. */
+  readonly writerWithMergesMs?: number
   /** Of its main thread during the backfill: how much later than due a timer came. */
   readonly loopDelayMs: { readonly p50: number; readonly p99: number; readonly most: number }
   /** Most of the process so far, and what it had when the backfill began. */

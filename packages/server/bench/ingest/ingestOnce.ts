@@ -51,6 +51,7 @@ const firstAnswerMs = await answered
 const { user, system } = process.cpuUsage(usageBefore)
 const threads = Object.entries(readThreadCpu() ?? {})
 const threadCpuMs = Object.fromEntries(threads.map(([name, ms]) => [name, ms - (threadsBefore?.[name] ?? 0)]))
+const writerWithMergesMs = (await mergeAll()) - (threadsBefore?.writer ?? 0)
 const indexedTo = status()?.indexedTo
 if (indexedTo === undefined) throw new Error('it is level with the node and has no block')
 process.send?.({
@@ -58,7 +59,7 @@ process.send?.({
   wholeMs: endedAtMs - createdAtMs,
   firstAnswerMs,
   cpuMs: (user + system) / 1000,
-  ...(threadsBefore && { threadCpuMs }),
+  ...(threadsBefore && { threadCpuMs, writerWithMergesMs }),
   loopDelayMs: {
     p50: lateness(loop.percentile(50)),
     p99: lateness(loop.percentile(99)),
@@ -70,3 +71,16 @@ process.send?.({
   indexedTo
 } satisfies IngestFigures)
 await server.close()
+
+/** Waits until the writer has merged what it merges in a pause. @returns the processor time of its thread so far. */
+async function mergeAll(): Promise<number> {
+  let last = Number.NEGATIVE_INFINITY
+  // Long enough for a busy machine, which gives the thread no time meanwhile; its reports take less than a tick.
+  for (let quiet = 0; quiet < 10; ) {
+    await sleep(300)
+    const now = readThreadCpu()?.writer ?? 0
+    quiet = now === last ? quiet + 1 : 0
+    last = now
+  }
+  return last
+}
