@@ -255,7 +255,7 @@ export function describeDamage(open: OpenStore<DamageableStore>, share = 1): voi
       }
       expect(await ask(store)).toEqual(truth)
     },
-    60_000 + lostChunks * 2_000
+    60_000 + lostChunks * 5_000
   )
 
   test.each(tables)('a row of $table that is lost or altered is met, and healed', async table => {
