@@ -33,7 +33,7 @@ export class ReadConnection {
   }
 
   /**
-   * Asks a statement that is prepared once for each connection, under its name. One round trip.
+   * Returns the rows of a prepared statement. One round trip, which calls share that do not wait for each other.
    * @throws {StoreUnavailableError} the server is gone, ended the call or does not answer in time.
    * @throws {StoreError} it refuses.
    */
@@ -60,6 +60,10 @@ export class ReadConnection {
 
   async #call<T>(send: () => Promise<T>): Promise<T> {
     if (this.#failure !== undefined) throw this.#failure
+    // Calls of one turn of the event loop leave as one piece.
+    const { stream } = this.#client.connection
+    stream.cork()
+    process.nextTick(() => stream.uncork())
     const limit = setTimeout(
       () => this.drop(`PostgreSQL did not answer within ${this.#answerMs} ms`),
       this.#answerMs

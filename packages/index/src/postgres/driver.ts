@@ -29,7 +29,9 @@ export function connectionConfig(url: string, purpose: Purpose): pg.ClientConfig
     connectionTimeoutMillis: connectionTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
-    types: valueTypes
+    types: valueTypes,
+    // A snapshot asks for rows before the answer that begins its view is there.
+    pipeline: purpose === 'queries'
   }
 }
 

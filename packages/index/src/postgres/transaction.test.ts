@@ -26,7 +26,7 @@ async function openStore() {
   const store = createWritableStore(new WriterSession(client, await beginTerm(client), 60_000), chainId)
   const connection = await ReadConnection.open(url, 60_000, () => {})
   const read = async <T>(work: (transaction: ReadTransaction) => Promise<T>): Promise<T> => {
-    await connection.run(beginRead(schema, { answerMs: 60_000, idleMs: 60_000 }))
+    await beginRead(connection, schema, { answerMs: 60_000, idleMs: 60_000 }, 'SELECT 1 AS one')
     const result = await work(createReadTransaction(connection, schema))
     await connection.run('ROLLBACK')
     return result

@@ -23,43 +23,48 @@ export interface ViewFacts extends Pick<IndexFacts, 'meta' | 'range'> {
   readonly lagMs: number
 }
 
-interface ServerRow {
+/** Facts of the server, and the rows of `meta` and of the newest block, whose columns are null where there is none. */
+interface FactsRow extends Omit<BlockRow, 'number' | 'sum'>, Omit<MetaRow, 'id'> {
   /** Null where its row is lost. */
   readonly format: number | null
   readonly hasBlocks: boolean
   readonly isReplica: boolean
   readonly lagMs: number | null
+  readonly number: number | null
+  readonly blockSum: number | null
+  readonly id: number | null
 }
 
-/** No such schema, table or column: the store is not, or no longer, the one that was found. */
-const otherSchema = ['3F000', '42P01', '42703']
+/** No such schema, table or column, or a statement was prepared for other columns: the store is not, or no longer, the one that was found. */
+const otherSchema = ['3F000', '42P01', '42703', '0A000']
 
 const readFacts = `
   SELECT (SELECT max(format) FROM store_format) AS format, EXISTS (SELECT FROM block) AS "hasBlocks",
     pg_is_in_recovery() AS "isReplica",
-    extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs";
-  SELECT * FROM meta;
-  SELECT * FROM block WHERE number = (SELECT head FROM meta)`
+    extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs",
+    block.number, hash, parent_hash, timestamp_seconds, tx_count, extra, block.sum AS "blockSum", meta.*
+  FROM (SELECT) AS one LEFT JOIN meta ON true LEFT JOIN block ON block.number = head`
 
 /**
- * Makes what begins the views of one chain.
- * @returns a function that begins a transaction in which all reads see the same state. It gives nothing while the writer
- *   has not made the store, and throws a {StoreError} when the store has another format or holds another chain.
+ * Begins a transaction in which all reads see the same state.
+ * @returns absent while the writer has not made the store.
+ * @throws {StoreError} the store has another format or holds another chain.
  */
-export function createBeginView(
-  chainId: number,
-  limits: ReadLimits
-): (connection: ReadConnection) => Promise<ViewFacts | undefined> {
-  let begin: string | undefined
+export type BeginView = (connection: ReadConnection) => Promise<ViewFacts | undefined>
+
+/** Makes what begins the views of one chain. */
+export function createBeginView(chainId: number, limits: ReadLimits): BeginView {
+  let found: FoundStore | undefined
   return async connection => {
-    begin ??= await findBegin(connection, chainId, limits)
-    if (begin === undefined) return undefined
+    found ??= await findStore(connection, chainId)
+    if (found === undefined) return undefined
+    const { isOnNode } = found
     try {
-      const [server, meta, newest] = (await connection.run(`${begin}; ${readFacts}`)).slice(-3)
-      return toFacts(chainId, server?.[0] as unknown as ServerRow, meta?.[0], newest?.[0])
+      const [row] = await beginRead<FactsRow>(connection, chainSchema(chainId), limits, readFacts, isOnNode)
+      return row && toFacts(chainId, row)
     } catch (error) {
       if (!otherSchema.includes(sqlStateOf(error) ?? '')) throw error
-      begin = undefined
+      found = undefined
       throw new StoreUnavailableError(
         `the store of chain ${chainId} is being made anew`,
         {},
@@ -69,12 +74,13 @@ export function createBeginView(
   }
 }
 
-/** @returns the text that begins a transaction; absent: there is no index. Says so without an error: those are in the database's log. */
-async function findBegin(
-  connection: ReadConnection,
-  chainId: number,
-  limits: ReadLimits
-): Promise<string | undefined> {
+interface FoundStore {
+  /** A node of Citus has the tables. */
+  readonly isOnNode: boolean
+}
+
+/** @returns absent: there is no index. Says so without an error: those are in the database's log. */
+async function findStore(connection: ReadConnection, chainId: number): Promise<FoundStore | undefined> {
   const schema = chainSchema(chainId)
   const [found] = await connection.run(
     `SELECT to_regclass('${schema}.meta') IS NOT NULL AS "isThere", to_regclass('${schema}.store_format') IS NOT NULL AS "hasFormat", ${isCitus} AS "isCitus"`
@@ -84,22 +90,21 @@ async function findBegin(
   const [stored] =
     hasFormat === true ? await connection.run(`SELECT max(format) AS format FROM ${schema}.store_format`) : []
   checkFormat(stored?.[0]?.format, chainId)
-  return beginRead(schema, limits, isOnNode === true)
+  return { isOnNode: isOnNode === true }
 }
 
-function toFacts(
-  chainId: number,
-  { format, hasBlocks, isReplica, lagMs }: ServerRow,
-  metaRow: object | undefined,
-  newest: object | undefined
-): ViewFacts | undefined {
+function toFacts(chainId: number, row: FactsRow): ViewFacts | undefined {
+  const { format, hasBlocks, isReplica, lagMs, ...rows } = row
+  const { number, hash, parent_hash, timestamp_seconds, tx_count, extra, blockSum: sum, ...metaRow } = rows
+  const { id } = metaRow
   // The writer has made the tables, and not yet said for which chain.
-  if (metaRow === undefined && !hasBlocks) return undefined
+  if (id === null && !hasBlocks) return undefined
   checkFormat(format, chainId)
-  const meta = checkMeta(metaRow as MetaRow | undefined)
+  const meta = checkMeta(id === null ? undefined : { ...metaRow, id })
   checkChain(meta, chainId)
+  const others = { hash, parent_hash, timestamp_seconds, tx_count, extra, sum }
   return {
-    ...{ meta, isReplica, ...readRange(meta, newest as BlockRow | undefined) },
+    ...{ meta, isReplica, ...readRange(meta, number === null ? undefined : { number, ...others }) },
     lagMs: isReplica && lagMs !== null ? lagMs : Number.POSITIVE_INFINITY
   }
 }
