@@ -67,7 +67,7 @@ export type {
   StoredBlock,
   WriterReport
 } from './port/status.ts'
-export type { IndexState, Snapshot, StoreReader } from './port/store.ts'
+export type { IndexState, Snapshot, SnapshotOptions, StoreReader } from './port/store.ts'
 export { type FencedWriter, StoreInUseError, type StoreWriter, type WriterState } from './port/writer.ts'
 export { readServerFacts } from './postgres/serverFacts.ts'
 export { accountKeys } from './record/accountKeys.ts'

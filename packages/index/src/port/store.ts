@@ -1,3 +1,4 @@
+import type { Address } from '../model/evm.ts'
 import type { Damage } from '../platform/errors.ts'
 import type { AuditReader } from './audit.ts'
 import type { ChangeBounds, ChangeReader } from './changes.ts'
@@ -38,6 +39,8 @@ export interface StoreReader {
 
 /** How a snapshot is read. */
 export interface SnapshotOptions {
+  /** An account whose history is read from its newest transaction on: an engine may ask for it in the round trip that opens the view. */
+  readonly historyOf?: Address | undefined
   readonly pause?: (() => Promise<unknown> | undefined) | undefined
 }
 

@@ -8,6 +8,12 @@ import type { SnapshotLease } from '../store/SnapshotLeases.ts'
 import type { ReadConnection } from './connection.ts'
 import { createReadTransaction } from './transaction.ts'
 
+/** Chunks that were asked for when the transaction began. */
+export interface AskedChunks {
+  readonly searches: Parameters<ReadTransaction['find']>[0]
+  readonly found: ReturnType<ReadTransaction['find']>
+}
+
 /** A transaction in which all reads see the same state, on one server. */
 export interface ReadView {
   readonly schema: string
@@ -15,6 +21,7 @@ export interface ReadView {
   readonly facts: IndexFacts
   /** No other server can know more. */
   readonly isFinalWord: boolean
+  readonly asked?: AskedChunks
   /** Gives the connection back, in its own time. */
   release(): Promise<void>
 }
@@ -101,16 +108,23 @@ export class PostgresSnapshot extends IndexSnapshot {
  * @param isShown - what is read is shown.
  */
 function createReads(
-  { schema, connection }: ReadView,
+  { schema, connection, asked }: ReadView,
   lease: SnapshotLease,
   use: Use,
   isShown = true
 ): ReadTransaction {
-  const ask: ReadConnection['ask'] = (statement, values) =>
+  const during = <T>(read: () => Promise<T>) =>
     lease.during(async () => {
       if (use.isOver) throw new StoreUnavailableError('the view of the snapshot is lost')
       use.hasShownRows ||= isShown
-      return connection.ask(statement, values)
+      return read()
     })
-  return createReadTransaction({ ask }, schema)
+  const reads = createReadTransaction(
+    { ask: (statement, values) => during(() => connection.ask(statement, values)) },
+    schema
+  )
+  if (asked === undefined) return reads
+  const find: ReadTransaction['find'] = searches =>
+    isDeepStrictEqual(searches, asked.searches) ? during(() => asked.found) : reads.find(searches)
+  return { ...reads, find }
 }

@@ -1,15 +1,19 @@
+import type { Address } from '../model/evm.ts'
 import { type Damage, IndexDamagedError, StoreUnavailableError } from '../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
+import { addressBytes } from '../record/hexBytes.ts'
+import { RunReader } from '../runs/RunReader.ts'
+import type { ReadTransaction } from '../runs/Transaction.ts'
 import { FactsReader } from '../store/FactsReader.ts'
 import { IndexReader, type SnapshotSource } from '../store/IndexReader.ts'
 import type { ChainMeta } from '../store/rows.ts'
 import type { SnapshotLease } from '../store/SnapshotLeases.ts'
 import { commitChannel, notifyDamage } from './notices.ts'
-import { PostgresSnapshot, type ReadView } from './PostgresSnapshot.ts'
+import { type AskedChunks, PostgresSnapshot, type ReadView } from './PostgresSnapshot.ts'
 import { chainSchema } from './schema.ts'
 import type { PostgresPool, ReadServer } from './servers.ts'
 import { createReadTransaction } from './transaction.ts'
-import { createBeginView } from './view.ts'
+import { type BeginView, createBeginView } from './view.ts'
 
 export interface PostgresReaderOptions {
   /**
@@ -59,7 +63,7 @@ class PostgresSnapshots implements SnapshotSource {
   readonly #maxAgeMs: number
   readonly #maxLagMs: number
   readonly #facts: FactsReader
-  readonly #beginView: ReturnType<typeof createBeginView>
+  readonly #beginView: BeginView
   /** Until when a replica counts as behind. */
   readonly #behind = new Map<ReadServer, number>()
   /** How far the index was that this reader has shown last, and when. */
@@ -76,8 +80,8 @@ class PostgresSnapshots implements SnapshotSource {
     this.#beginView = createBeginView(chainId, { answerMs: pool.answerMs, idleMs })
   }
 
-  async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
-    const view = await this.#openView()
+  async open(lease: SnapshotLease, historyOf?: Address): Promise<Snapshot | undefined> {
+    const view = await this.#openView(historyOf)
     if (view === undefined) return undefined
     const snapshot = new PostgresSnapshot(view, lease, () => this.#openPrimary())
     lease.begin(this.#maxAgeMs, () => snapshot.release())
@@ -94,17 +98,20 @@ class PostgresSnapshots implements SnapshotSource {
     return this.#pool.commits.listen(commitChannel(this.#chainId), listener)
   }
 
-  async #openView(): Promise<ReadView | undefined> {
+  async #openView(historyOf: Address | undefined): Promise<ReadView | undefined> {
     const now = performance.now()
     const replica = this.#pool.nextReplica(each => now >= (this.#behind.get(each) ?? 0))
-    const view = await this.#tryReplica(replica, this.#maxLagMs)
+    const view = await this.#tryReplica(replica, historyOf, this.#maxLagMs)
     if (view !== undefined) return view
     try {
-      return await this.#openOn(this.#pool.primary)
+      return await this.#openOn(this.#pool.primary, historyOf)
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error
       // No newer view can be had; the lag of the index behind its chain is judged elsewhere.
-      const late = await this.#tryReplica(this.#pool.nextReplica(() => true))
+      const late = await this.#tryReplica(
+        this.#pool.nextReplica(() => true),
+        historyOf
+      )
       if (late === undefined) throw error
       return late
     }
@@ -117,10 +124,14 @@ class PostgresSnapshots implements SnapshotSource {
   }
 
   /** @returns nothing when the primary is to be asked. */
-  async #tryReplica(replica: ReadServer | undefined, maxLagMs?: number): Promise<ReadView | undefined> {
+  async #tryReplica(
+    replica: ReadServer | undefined,
+    historyOf: Address | undefined,
+    maxLagMs?: number
+  ): Promise<ReadView | undefined> {
     if (replica === undefined) return undefined
     try {
-      const view = await this.#openOn(replica, maxLagMs)
+      const view = await this.#openOn(replica, historyOf, maxLagMs)
       if (view === undefined) this.#behind.set(replica, performance.now() + behindMs)
       return view
     } catch (error) {
@@ -131,9 +142,20 @@ class PostgresSnapshots implements SnapshotSource {
   }
 
   /** @returns nothing when there is no index on this server yet, or it is late or behind what has been shown. */
-  async #openOn(server: ReadServer, maxLagMs = Number.POSITIVE_INFINITY): Promise<ReadView | undefined> {
+  async #openOn(
+    server: ReadServer,
+    historyOf?: Address,
+    maxLagMs = Number.POSITIVE_INFINITY
+  ): Promise<ReadView | undefined> {
     const startedMs = performance.now()
-    const { connection, begun } = await server.begin(this.#beginView)
+    const schema = chainSchema(this.#chainId)
+    let asked: AskedChunks | undefined
+    const { connection, begun } = await server.begin(each => {
+      asked = undefined
+      return this.#beginView(each, () => {
+        asked = historyOf && this.#askAhead(createReadTransaction(each, schema), historyOf)
+      })
+    })
     const release = () => server.putBack(connection)
     const isPrimary = server === this.#pool.primary
     const isFinalWord = isPrimary || begun?.isReplica === false
@@ -142,15 +164,34 @@ class PostgresSnapshots implements SnapshotSource {
       await release()
       return undefined
     }
-    const schema = chainSchema(this.#chainId)
     try {
       const facts = await this.#facts.read(createReadTransaction(connection, schema), begun.meta)
       const { range } = begun
-      return { schema, connection, facts: { ...facts, ...(range && { range }) }, isFinalWord, release }
+      return {
+        ...{ schema, connection, facts: { ...facts, ...(range && { range }) }, isFinalWord, release },
+        ...(asked && { asked })
+      }
     } catch (error) {
       await release()
       throw error
     }
+  }
+
+  /** Asks for the chunks that a history begins in, of the runs that are known. Others are asked for where these have changed. */
+  #askAhead(reads: ReadTransaction, account: Address): AskedChunks | undefined {
+    let asked: AskedChunks | undefined
+    const find: ReadTransaction['find'] = async searches => {
+      if (searches.length === 0) return []
+      const found = reads.find(searches)
+      // Where it fails, so does the view.
+      found.catch(() => {})
+      asked = { searches, found }
+      // No more than the first question is wanted of this cursor.
+      return new Promise<never>(() => {})
+    }
+    const runs = new RunReader({ ...reads, find }, this.#chainId, this.#facts.newestFirst)
+    void runs.history(addressBytes(account)).next(1)
+    return asked
   }
 
   /**

@@ -47,20 +47,23 @@ const readFacts = `
 
 /**
  * Begins a transaction in which all reads see the same state.
+ * @param askAhead - called once the transaction is on its way: what it asks is answered in the same round trip.
  * @returns absent while the writer has not made the store.
  * @throws {StoreError} the store has another format or holds another chain.
  */
-export type BeginView = (connection: ReadConnection) => Promise<ViewFacts | undefined>
+export type BeginView = (connection: ReadConnection, askAhead?: () => void) => Promise<ViewFacts | undefined>
 
 /** Makes what begins the views of one chain. */
 export function createBeginView(chainId: number, limits: ReadLimits): BeginView {
   let found: FoundStore | undefined
-  return async connection => {
+  return async (connection, askAhead) => {
     found ??= await findStore(connection, chainId)
     if (found === undefined) return undefined
     const { isOnNode } = found
     try {
-      const [row] = await beginRead<FactsRow>(connection, chainSchema(chainId), limits, readFacts, isOnNode)
+      const begun = beginRead<FactsRow>(connection, chainSchema(chainId), limits, readFacts, isOnNode)
+      askAhead?.()
+      const [row] = await begun
       return row && toFacts(chainId, row)
     } catch (error) {
       if (!otherSchema.includes(sqlStateOf(error) ?? '')) throw error

@@ -10,6 +10,11 @@ export class FactsReader {
   #manifest = Manifest.empty
   #newestFirst: readonly FilteredRun[] = []
 
+  /** The runs, as of the last read. */
+  get newestFirst(): readonly FilteredRun[] {
+    return this.#newestFirst
+  }
+
   constructor(chainId: number) {
     this.#chainId = chainId
   }

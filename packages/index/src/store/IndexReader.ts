@@ -1,3 +1,4 @@
+import type { Address } from '../model/evm.ts'
 import { type Damage, StoreError } from '../platform/errors.ts'
 import type { IndexState, Snapshot, SnapshotOptions, StoreReader } from '../port/store.ts'
 import { emptySnapshot } from './IndexSnapshot.ts'
@@ -7,9 +8,10 @@ import type { SnapshotLease, SnapshotLeases } from './SnapshotLeases.ts'
 export interface SnapshotSource {
   /**
    * Opens a view of the index, and begins the lease.
+   * @param historyOf - as in the port.
    * @returns absent while the index does not exist.
    */
-  open(lease: SnapshotLease): Promise<Snapshot | undefined>
+  open(lease: SnapshotLease, historyOf?: Address): Promise<Snapshot | undefined>
   /** As in the port; absent: never known. */
   unchangedState?(sinceMs: number): IndexState | undefined
   /** As in the port. */
@@ -33,13 +35,13 @@ export class IndexReader implements StoreReader {
     this.#source = source
   }
 
-  async openSnapshot({ pause }: SnapshotOptions = {}): Promise<Snapshot> {
+  async openSnapshot({ pause, historyOf }: SnapshotOptions = {}): Promise<Snapshot> {
     this.#checkOpen()
     const lease = await this.#leases.take(ended => this.#open.delete(ended), pause)
     this.#open.add(lease)
     try {
       this.#checkOpen()
-      const snapshot = await this.#source.open(lease)
+      const snapshot = await this.#source.open(lease, historyOf)
       this.#checkOpen()
       if (snapshot !== undefined) return snapshot
       lease.end('empty')

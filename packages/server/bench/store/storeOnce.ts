@@ -112,7 +112,7 @@ async function readPages(): Promise<void> {
 }
 
 async function readPage(address: Address, part: HistoryPart): Promise<void> {
-  const snapshot = await reader.openSnapshot()
+  const snapshot = await reader.openSnapshot(part.olderThan ? {} : { historyOf: address })
   for await (const _ of snapshot.records(address, { ...part, limit }));
   await snapshot.close()
 }

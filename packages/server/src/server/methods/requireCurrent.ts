@@ -5,6 +5,7 @@ import type {
   IndexMarks,
   IndexState,
   Snapshot,
+  SnapshotOptions,
   StatusReader,
   StoreReader,
   SyncStatus
@@ -41,11 +42,11 @@ interface OpenedIndex {
  */
 export async function openUsable(
   { reader, status }: IndexedChain,
-  { pause }: Pick<MethodContext, 'pause'>
+  { pause, historyOf }: SnapshotOptions
 ): Promise<OpenedIndex> {
   const before = status()
   if (before.indexUnusable) throw notHeard(before)
-  return { snapshot: await reader.openSnapshot({ pause }), status: status() }
+  return { snapshot: await reader.openSnapshot({ pause, historyOf }), status: status() }
 }
 
 /**
@@ -60,14 +61,14 @@ export async function openUsable(
  */
 export async function openSettled(
   chain: IndexedChain,
-  { signal, pause }: Pick<MethodContext, 'signal' | 'pause'>,
+  { signal, pause, historyOf }: Pick<MethodContext, 'signal'> & SnapshotOptions,
   clock: Clock = steadyClock
 ): Promise<OpenedIndex> {
   const { status: readStatus } = chain
   const lastMoment = clock.now() + startWaitMs
   for (;;) {
     while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
-    const { snapshot } = await openUsable(chain, { pause })
+    const { snapshot } = await openUsable(chain, { pause, historyOf })
     const marks = await snapshot.marks()
     const status = readStatus()
     const isOver = clock.now() >= lastMoment

@@ -124,7 +124,7 @@ export function createGetTransactionsByAddress(
     const { chainId, older } = chain
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
-      ? await openSettled(chain, context)
+      ? await openSettled(chain, { ...context, historyOf: address })
       : await openUsable(chain, context)
     let isOpen = false
     try {
