@@ -27,10 +27,12 @@ export interface PlacedBody {
   readonly kind: 'added' | 'confirmed' | 'final'
   readonly block: BlockRef
   readonly id: number
+  /** Its block was final when it came: a change of kind `final` is read at the end of the entry, and takes no bytes. */
+  readonly isFinal?: boolean
 }
 
 /** A reorg takes it from its block: that is told once it is known what becomes of it. */
-interface TakenBody extends Omit<PlacedBody, 'kind'> {
+interface TakenBody extends Omit<PlacedBody, 'kind' | 'isFinal'> {
   readonly kind: 'taken'
   readonly record: Uint8Array
 }
@@ -56,6 +58,9 @@ export interface StoredPending {
   readonly rec: Uint8Array
 }
 
+/** Added to what a change begins with. */
+const finalMark = 128
+
 /** What a change begins with; `block` names the block of the changes after it. */
 const marks = [
   ...(['block', 'added', 'confirmed', 'final', 'taken', 'waiting', 'updated', 'unconfirmed'] as const),
@@ -78,7 +83,7 @@ export function encodeChanges(changes: Iterable<LoggedChange>): Uint8Array {
       writer.varint(block.number)
       writer.fixed(block.hash, hashLength)
     }
-    writer.byte(marks.indexOf(change.kind))
+    writer.byte(marks.indexOf(change.kind) + ('isFinal' in change && change.isFinal ? finalMark : 0))
     writer.varint(change.parties.length / addressLength)
     writer.bytes(change.parties)
     if ('block' in change) {
@@ -104,9 +109,11 @@ export function* readChanges(bytes: Uint8Array): Generator<LoggedChange> {
     const at = reader.skip(length)
     return bytes.subarray(at, at + length)
   }
+  const final: LoggedPlace[] = []
   let block: BlockRef = { number: 0, hash: '0x' }
   while (!reader.atEnd) {
-    const kind = marks[reader.byte()]
+    const mark = reader.byte()
+    const kind = marks[mark % finalMark]
     if (kind === 'block') {
       block = { number: reader.varint(), hash: toHex(take(hashLength)) }
       continue
@@ -120,6 +127,7 @@ export function* readChanges(bytes: Uint8Array): Generator<LoggedChange> {
         const place = { block, id: firstTransactionId(block.number) + reader.varint() }
         if (kind === 'taken') yield { kind, parties, ...place, record: take(reader.varint()) }
         else yield { kind, parties, ...place }
+        if (mark >= finalMark) addParties(final, { parties, ...place })
         break
       }
       case 'waiting':
@@ -140,6 +148,16 @@ export function* readChanges(bytes: Uint8Array): Generator<LoggedChange> {
         throw new IndexDamagedError({ part: 'change' }, 'it has a change of an unknown kind')
     }
   }
+  for (const each of final) yield { kind: 'final', ...each }
+}
+
+/** A transaction of a logged block, with accounts that have it. */
+export type LoggedPlace = Pick<PlacedBody, 'block' | 'id'> & Pick<LoggedChange, 'parties'>
+
+/** Adds accounts of a transaction to a list, whose last transaction it may be. */
+export function addParties(places: LoggedPlace[], { parties, ...place }: LoggedPlace): void {
+  const before = places.at(-1)?.id === place.id ? places.pop()?.parties : undefined
+  places.push({ ...place, parties: before ? Buffer.concat([before, parties]) : parties })
 }
 
 /** Returns the accounts of a change. @param keys - only those that have one of these, as of `accountKeys`. */

@@ -1,12 +1,13 @@
 import type { Address, BlockRef, Hash } from '../model/evm.ts'
 import { unlessDamaged } from '../platform/errors.ts'
 import {
+  addParties,
   addressesIn,
   encodeChanges,
   entryKinds,
   type LoggedBody,
   type LoggedChange,
-  type PlacedBody,
+  type LoggedPlace,
   partiesOf,
   readChanges
 } from '../record/changeEntries.ts'
@@ -90,9 +91,6 @@ interface Stretch {
   readonly last: number
 }
 
-/** A transaction of a logged block. */
-type Placed = Omit<PlacedBody, 'kind'> & Pick<LoggedChange, 'parties'>
-
 interface State {
   facts: { readonly entry: number; readonly last: number | undefined; readonly size: number }[]
   /** The blocks of the chain that the log knows, oldest first, without a gap up to the head. */
@@ -157,21 +155,26 @@ export class ChangeLog {
       )
     )
     const changes: LoggedChange[] = []
-    for (const { hash, parties, ...place } of transactionsOf(blocks)) {
+    for (const { hash, parties, ...placed } of transactionsOf(blocks)) {
+      const place = { ...placed, isFinal: placed.block.number <= finalized }
       const before = [...(takeRemoved(state, hash) ?? []), ...(pending.get(place.id) ?? [])]
       const [kept, fresh] = [{ ...place, kind: 'confirmed' } as const, { ...place, kind: 'added' } as const]
       changes.push(...changesFor(before, parties, kept, fresh, hash))
     }
+    const older = await this.#final(state, Math.min(finalized, first - 1))
+    if (older === undefined) return restart(state)
     const row = add(state, entryKinds.blocks, [...changes, ...endedBy(pool)], [first, last])
-    return this.#final(state, Math.min(finalized, last), [row])
+    state.finalized = Math.max(state.finalized, Math.min(finalized, last))
+    return this.#trim(state, [...older, row])
   }
 
   /** The node calls stored blocks up to this one final. @returns absent: that changes nothing of a block that the log knows. */
   async final(number: number): Promise<LogWrite | undefined> {
     const state = await this.#load()
     if (state.isDamaged) return undefined
-    const write = await this.#final(state, number, [])
-    return write.rows.length === 0 ? undefined : write
+    const rows = await this.#final(state, number)
+    if (rows === undefined) return restart(state)
+    return rows.length === 0 ? undefined : this.#trim(state, rows)
   }
 
   async pool(pool: PoolWrite): Promise<LogWrite> {
@@ -217,12 +220,12 @@ export class ChangeLog {
     return restart(await this.#load())
   }
 
-  /** Adds what tells that blocks up to this one are final. @param rows - that are written before it. */
-  async #final(state: State, number: number, rows: readonly LogRow[]): Promise<LogWrite> {
+  /** Adds what tells that stored blocks up to this one are final. @returns absent: what the log says of them is damaged. */
+  async #final(state: State, number: number): Promise<readonly LogRow[] | undefined> {
     const first = Math.max(state.finalized + 1, state.chain[0]?.first ?? number + 1)
-    if (number < first) return this.#trim(state, rows)
-    const found = await unlessDamaged(this.#shown(state, first, number, rows))
-    if (found === undefined) return restart(state)
+    if (number < first) return []
+    const found = await unlessDamaged(this.#shown(state, first, number))
+    if (found === undefined) return undefined
     state.finalized = number
     const entries: LoggedChange[][] = [[]]
     let bytes = 0
@@ -232,28 +235,21 @@ export class ChangeLog {
       if (bytes >= entries.length * finalBytes) entries.push([])
     }
     const told = entries.filter(({ length }) => length > 0)
-    return this.#trim(state, [...rows, ...told.map(each => add(state, entryKinds.others, each))])
+    return told.map(each => add(state, entryKinds.others, each))
   }
 
-  /** Reads what the log says of the blocks of the chain from `first` to `last`. @param unstored - entries that are not written yet. */
-  async #shown(
-    { chain }: State,
-    first: number,
-    last: number,
-    unstored: readonly LogRow[] = []
-  ): Promise<readonly Placed[]> {
-    const found: Placed[] = []
-    const known = new Map(unstored.map(({ entry, rec }) => [entry, rec]))
+  /** Reads what the log says of the stored blocks of the chain from `first` to `last`. */
+  async #shown({ chain }: State, first: number, last: number): Promise<readonly LoggedPlace[]> {
+    const found: LoggedPlace[] = []
     for (const list of rowLists(chain.filter(each => each.last >= first && each.first <= last))) {
-      const stored = await this.#rows.bytesOf(list.map(({ entry }) => entry).filter(each => !known.has(each)))
+      const stored = await this.#rows.bytesOf(list.map(({ entry }) => entry))
       for (const { entry, ...stretch } of list) {
         const [from, to] = [Math.max(first, stretch.first), Math.min(last, stretch.last)]
-        for (const change of readChanges(stored.get(entry) ?? known.get(entry) ?? noBytes)) {
+        for (const change of readChanges(stored.get(entry) ?? noBytes)) {
           if (change.kind !== 'added' && change.kind !== 'confirmed') continue
           const { block, id, parties } = change
           if (block.number < from || block.number > to) continue
-          const before = found.at(-1)?.id === id ? found.pop()?.parties : undefined
-          found.push({ block, id, parties: before ? Buffer.concat([before, parties]) : parties })
+          addParties(found, { block, id, parties })
         }
       }
     }
