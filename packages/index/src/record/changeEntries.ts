@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Address, BlockRef, Hash } from '../model/evm.ts'
 import { IndexDamagedError } from '../platform/errors.ts'
 import { eachKey, hasKey } from './accountKeys.ts'
@@ -8,7 +9,8 @@ import { firstTransactionId, toPosition } from './transactionId.ts'
 
 /*
  * The bytes of entries of the log of changes: one change after the other, each with the accounts that it is about. So the log is searched
- * for accounts without reading a record. It holds records only where no other table does.
+ * for accounts without reading a record. It holds records only where no other table does. All of it is deflated: some accounts are in many
+ * changes of an entry.
  */
 
 /** Numbers of the kinds of entries. */
@@ -99,11 +101,12 @@ export function encodeChanges(changes: Iterable<LoggedChange>): Uint8Array {
       if (change.replacedBy !== undefined) writer.fixed(change.replacedBy, hashLength)
     }
   }
-  return writer.finish()
+  return deflateRawSync(writer.finish(), { level: 1 })
 }
 
-/** @throws {IndexDamagedError} the bytes are no changes. */
-export function* readChanges(bytes: Uint8Array): Generator<LoggedChange> {
+/** @param packed - as `encodeChanges` wrote them: their checksum agreed. */
+export function* readChanges(packed: Uint8Array): Generator<LoggedChange> {
+  const bytes = inflateRawSync(packed)
   const reader = new ByteReader(bytes)
   const take = (length: number) => {
     const at = reader.skip(length)

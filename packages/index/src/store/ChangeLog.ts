@@ -245,7 +245,7 @@ export class ChangeLog {
       const stored = await this.#rows.bytesOf(list.map(({ entry }) => entry))
       for (const { entry, ...stretch } of list) {
         const [from, to] = [Math.max(first, stretch.first), Math.min(last, stretch.last)]
-        for (const change of readChanges(stored.get(entry) ?? noBytes)) {
+        for (const change of readChanges(stored.get(entry) ?? noChanges)) {
           if (change.kind !== 'added' && change.kind !== 'confirmed') continue
           const { block, id, parties } = change
           if (block.number < from || block.number > to) continue
@@ -318,7 +318,7 @@ export class ChangeLog {
     for (const list of rowLists(unsettled)) {
       const bytes = await this.#rows.bytesOf(list.map(({ entry }) => entry))
       for (const { entry } of list) {
-        for (const change of readChanges(bytes.get(entry) ?? noBytes)) {
+        for (const change of readChanges(bytes.get(entry) ?? noChanges)) {
           if ('pending' in change) state.removed.delete(hashOfRecord(change.pending.rec))
           else if (change.kind === 'taken') {
             state.removed.set(hashOfRecord(change.record), addressesIn(change.parties))
@@ -334,7 +334,7 @@ export class ChangeLog {
   }
 }
 
-const noBytes = new Uint8Array(0)
+const noChanges = encodeChanges([])
 
 /** Makes the next entry, and takes it into the state. */
 function add(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { StoreError } from '../platform/errors.ts'
 
 /** Raise it when stored bytes change and no table does. */
-const bytesFormat = 1
+const bytesFormat = 2
 
 /** A store whose format is checked, for the message. */
 export interface NamedStore {
