@@ -55,11 +55,10 @@ export type BeginView = (connection: ReadConnection, askAhead?: () => void) => P
 
 /** Makes what begins the views of one chain. */
 export function createBeginView(chainId: number, limits: ReadLimits): BeginView {
-  let found: FoundStore | undefined
+  let isOnNode: boolean | undefined
   return async (connection, askAhead) => {
-    found ??= await findStore(connection, chainId)
-    if (found === undefined) return undefined
-    const { isOnNode } = found
+    isOnNode ??= await findStore(connection, chainId)
+    if (isOnNode === undefined) return undefined
     try {
       const begun = beginRead<FactsRow>(connection, chainSchema(chainId), limits, readFacts, isOnNode)
       askAhead?.()
@@ -67,7 +66,7 @@ export function createBeginView(chainId: number, limits: ReadLimits): BeginView 
       return row && toFacts(chainId, row)
     } catch (error) {
       if (!otherSchema.includes(sqlStateOf(error) ?? '')) throw error
-      found = undefined
+      isOnNode = undefined
       throw new StoreUnavailableError(
         `the store of chain ${chainId} is being made anew`,
         {},
@@ -77,13 +76,8 @@ export function createBeginView(chainId: number, limits: ReadLimits): BeginView 
   }
 }
 
-interface FoundStore {
-  /** A node of Citus has the tables. */
-  readonly isOnNode: boolean
-}
-
-/** @returns absent: there is no index. Says so without an error: those are in the database's log. */
-async function findStore(connection: ReadConnection, chainId: number): Promise<FoundStore | undefined> {
+/** @returns whether a node of Citus has the tables; absent: there is no index. Says so without an error: those are in the database's log. */
+async function findStore(connection: ReadConnection, chainId: number): Promise<boolean | undefined> {
   const schema = chainSchema(chainId)
   const [found] = await connection.run(
     `SELECT to_regclass('${schema}.meta') IS NOT NULL AS "isThere", to_regclass('${schema}.store_format') IS NOT NULL AS "hasFormat", ${isCitus} AS "isCitus"`
@@ -93,7 +87,7 @@ async function findStore(connection: ReadConnection, chainId: number): Promise<F
   const [stored] =
     hasFormat === true ? await connection.run(`SELECT max(format) AS format FROM ${schema}.store_format`) : []
   checkFormat(stored?.[0]?.format, chainId)
-  return { isOnNode: isOnNode === true }
+  return isOnNode === true
 }
 
 function toFacts(chainId: number, row: FactsRow): ViewFacts | undefined {
