@@ -1,4 +1,5 @@
 export { hasLeft } from './caches/createDeepHistoryCache.ts'
+export { checkNobodyWrites, lockFile } from './locks.ts'
 export { type BlockSpan, formatSpans, joinSpans } from './model/blockSpans.ts'
 export type { DeepGap, DeepHistoryCache, DeepRecord } from './model/deepHistory.ts'
 export type {
@@ -45,7 +46,8 @@ export {
   noDescriptorCodes,
   StoreError,
   StoreLostError,
-  StoreUnavailableError
+  StoreUnavailableError,
+  storeFaults
 } from './platform/errors.ts'
 export { isFolder, makeFolder, nearestExisting } from './platform/makeFolder.ts'
 export type { AuditReader, MissingPart } from './port/audit.ts'
@@ -72,7 +74,5 @@ export { type FencedWriter, StoreInUseError, type StoreWriter, type WriterState 
 export { readServerFacts } from './postgres/serverFacts.ts'
 export { accountKeys } from './record/accountKeys.ts'
 export { ChangeFilter } from './record/ChangeFilter.ts'
-export { loadSqliteDriver } from './sqlite/loadDriver.ts'
-export { acquireWriterLock, type WriterLock } from './sqlite/lock.ts'
-export { chainFiles } from './sqlite/open.ts'
+export type { WriterLock } from './sqlite/lock.ts'
 export { type CheckedPiece, walkIndex } from './walkIndex.ts'

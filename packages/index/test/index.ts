@@ -1,4 +1,4 @@
-export { connect as connectPostgres } from '../src/postgres/driver.ts'
+export { connect as connectPostgres, toStoreError as toPostgresError } from '../src/postgres/driver.ts'
 export { indexTables as postgresIndexTables } from '../src/postgres/indexTables.ts'
 export { openPostgresWriter } from '../src/postgres/openWriter.ts'
 export { chainSchema } from '../src/postgres/schema.ts'
@@ -13,6 +13,9 @@ export {
   toStoreError as toSqliteError
 } from '../src/sqlite/driver.ts'
 export { indexTables as sqliteIndexTables } from '../src/sqlite/indexTables.ts'
+export { loadSqliteDriver } from '../src/sqlite/loadDriver.ts'
+export { acquireWriterLock } from '../src/sqlite/lock.ts'
+export { chainFiles } from '../src/sqlite/open.ts'
 export { openSqliteReader } from '../src/sqlite/openReader.ts'
 export { openSqliteWriter, type SqliteWriterOptions } from '../src/sqlite/openWriter.ts'
 export { formatOf } from '../src/store/format.ts'

@@ -28,6 +28,14 @@ export function codeOf(error: unknown): string | undefined {
 /** Codes that say that the process, or the system, has no file descriptor left. */
 export const noDescriptorCodes: readonly unknown[] = ['EMFILE', 'ENFILE']
 
+/** What an engine knows of the cause of a `StoreError`, in the `fault` of its context. */
+export const storeFaults = {
+  /** A disk or its quota is full. */
+  fullDisk: 'fullDisk',
+  /** The database itself has found a page that is not what was written. */
+  damagedPage: 'damagedPage'
+} as const
+
 /** The store refused: wrong chain, newer schema, broken order, disk trouble. */
 export class StoreError extends ChainDataError {
   readonly retryable: boolean = false

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { StoreError, StoreUnavailableError } from '../platform/errors.ts'
+import { StoreError, StoreUnavailableError, storeFaults } from '../platform/errors.ts'
 
 /*
  * The client of PostgreSQL: the only file of the index that may import it.
@@ -137,6 +137,13 @@ export const lockNotAvailable = '55P03'
  */
 const passing = /^(08...|53[1-4]00|57014|57P0.|25P03|40...|25006)$/
 
+/** SQLSTATEs of a full disk, and of pages and indexes whose checksums or forms are wrong. */
+const faults: ReadonlyMap<string, string> = new Map([
+  ['53100', storeFaults.fullDisk],
+  ['XX001', storeFaults.damagedPage],
+  ['XX002', storeFaults.damagedPage]
+])
+
 /** Citus found its connection to a node lost in the middle of a transaction. It has no code of its own for that. */
 const lostNode = /^failure on connection marked as essential/
 
@@ -161,7 +168,8 @@ export function toStoreError(cause: unknown): StoreError {
     // Wrong password, no such role, no such database: trying again changes nothing.
     const isRefusedLogin = code.startsWith('28') || code === noSuchDatabase
     const Kind = isPassing && !isRefusedLogin ? StoreUnavailableError : StoreError
-    return new Kind(`PostgreSQL refused: ${cause.message} (${code})`, { sqlState: code }, { cause })
+    const context = { sqlState: code, fault: faults.get(code) }
+    return new Kind(`PostgreSQL refused: ${cause.message} (${code})`, context, { cause })
   }
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
   const reason = code === undefined ? '' : `: ${code}`

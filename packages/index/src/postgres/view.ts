@@ -12,7 +12,7 @@ import { chainSchema } from './schema.ts'
 import { beginRead, type ReadLimits } from './transaction.ts'
 
 /** State of the index as a whole, read in the round trip that begins a view. */
-export interface ViewFacts extends Pick<IndexFacts, 'meta' | 'range'> {
+interface ViewFacts extends Pick<IndexFacts, 'meta' | 'range'> {
   /** The server copies another one, which may be ahead of it. */
   readonly isReplica: boolean
   /**

@@ -4,7 +4,8 @@ import {
   IndexDamagedError,
   noDescriptorCodes,
   StoreError,
-  StoreUnavailableError
+  StoreUnavailableError,
+  storeFaults
 } from '../platform/errors.ts'
 
 /** Value of a parameter or a column. Integers are safe ones; anything wider is stored as bytes. */
@@ -58,10 +59,16 @@ export function toStoreError(cause: unknown, sqliteCode: number | undefined): St
     return new IndexDamagedError({ part: 'file' }, `SQLite refused: ${reason}`)
   }
   const systemCode = openFailures.includes((sqliteCode ?? 0) & 0xff) ? descriptorProblem() : undefined
-  if (systemCode === undefined) return new StoreError(`SQLite refused: ${reason}`, { sqliteCode }, { cause })
+  if (systemCode === undefined) {
+    const fault = ((sqliteCode ?? 0) & 0xff) === fullCode ? storeFaults.fullDisk : undefined
+    return new StoreError(`SQLite refused: ${reason}`, { sqliteCode, fault }, { cause })
+  }
   const message = `SQLite refused: ${reason} (${systemCode}: no file descriptor is left)`
   return new StoreUnavailableError(message, { sqliteCode, systemCode }, { cause })
 }
+
+/** SQLITE_FULL: a disk or its quota is full. */
+const fullCode = 13
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damagedFileCodes: readonly number[] = [11, 26]

@@ -1,4 +1,5 @@
-import { chainFiles, loadSqliteDriver, openStoreWriter } from '@chain-data/index'
+import { openStoreWriter } from '@chain-data/index'
+import { chainFiles, loadSqliteDriver } from '@chain-data/index/test'
 import { packBlocks } from '@chain-data/index/record'
 import { storeIdentity } from './ingestThread.ts'
 import { type Engine, engines, makeStore } from './stores.ts'

@@ -3,12 +3,13 @@ import {
   noDescriptorCodes,
   StoreError,
   StoreLostError,
-  StoreUnavailableError
+  StoreUnavailableError,
+  storeFaults
 } from '@chain-data/index'
 import { ConfigError, NodeContradictionError, NodeRpcError, NodeUnavailableError } from './errors.ts'
 
-/** Codes of the system, of SQLite and of PostgreSQL that say that a disk or its quota is full. */
-const fullDiskCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', 13, '53100']
+/** Codes of the system, and the fault of a store, that say that a disk or its quota is full. */
+const fullDiskCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', storeFaults.fullDisk]
 const maxCauses = 8
 
 /**
@@ -63,8 +64,7 @@ function codesOf(failure: unknown): readonly unknown[] {
     // An error that came from another thread has its code in its name.
     codes.push(/\[(\w+)\]$/.exec(error.name)?.[1])
     if (error instanceof ChainDataError) {
-      const { systemCode, sqliteCode, sqlState } = error.context
-      codes.push(systemCode, typeof sqliteCode === 'number' ? sqliteCode & 0xff : undefined, sqlState)
+      codes.push(error.context.systemCode, error.context.fault)
     }
     error = error.cause
   }

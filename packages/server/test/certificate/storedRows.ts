@@ -1,5 +1,5 @@
-import { chainFiles, loadSqliteDriver, type StoreLocation } from '@chain-data/index'
-import { chainSchema, connectPostgres as connect } from '@chain-data/index/test'
+import type { StoreLocation } from '@chain-data/index'
+import { chainFiles, chainSchema, connectPostgres as connect, loadSqliteDriver } from '@chain-data/index/test'
 
 const chainId = 31337
 

@@ -1,7 +1,8 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { chainFiles, type StoreReader } from '@chain-data/index'
+import type { StoreReader } from '@chain-data/index'
 import {
+  chainFiles,
   chainSchema,
   openOwnPostgresReader,
   openPostgresWriter,

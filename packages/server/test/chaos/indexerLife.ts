@@ -4,9 +4,10 @@
  * database; SIGTERM ends it in good order.
  */
 import { writeSync } from 'node:fs'
-import { type ChainIdentity, loadSqliteDriver, type StoreLocation, type StoreWriter } from '@chain-data/index'
+import type { ChainIdentity, StoreLocation, StoreWriter } from '@chain-data/index'
 import {
   type DatabaseDoor,
+  loadSqliteDriver,
   openPostgresWriter,
   openSqliteWriter,
   startDatabaseDoor

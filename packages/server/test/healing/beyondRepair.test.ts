@@ -1,7 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
-import { chainFiles, loadSqliteDriver } from '@chain-data/index'
-import { eventually } from '@chain-data/index/test'
+import { chainFiles, eventually, loadSqliteDriver } from '@chain-data/index/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { engines, type TestStore } from '../support/testStores.ts'
 import { createPaidChain, type PaidChain, startHealing } from './startHealing.ts'

@@ -1,5 +1,11 @@
-import { chainFiles, loadSqliteDriver, type StoreLocation } from '@chain-data/index'
-import { chainSchema, connectPostgres as connect, type SqliteConnection } from '@chain-data/index/test'
+import type { StoreLocation } from '@chain-data/index'
+import {
+  chainFiles,
+  chainSchema,
+  connectPostgres as connect,
+  loadSqliteDriver,
+  type SqliteConnection
+} from '@chain-data/index/test'
 
 const chainId = 31_337
 

@@ -1,8 +1,7 @@
 import { limits, type SyncStatus } from '@chain-data/protocol'
 import {
   type OperatorPagesOptions,
-  openOperatorPages,
-  type StatusTimes
+  openOperatorPages
 } from '../../src/features/operatorPages/openOperatorPages.ts'
 import type { ServerFigures } from '../../src/platform/figures.ts'
 import { createLogger } from '../../src/platform/logger.ts'
@@ -58,7 +57,7 @@ export type ServiceChanges = Omit<Partial<ServiceOptions>, 'methods' | 'limits'>
     readonly handlers?: Partial<Handlers>
     /** The pages for operators that are served; absent: all of them. */
     readonly pages?: OperatorPagesOptions['served']
-    readonly statusTimes?: StatusTimes
+    readonly statusTimes?: OperatorPagesOptions['times']
     readonly ownsProcess?: boolean
     /** Who may call, in place of `projects`; `keyRing` wins over it. */
     readonly projects?: readonly ProjectInput[]

@@ -16,8 +16,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
-import { chainFiles, loadSqliteDriver, openDeepHistoryCaches, openMetadataCache } from '@chain-data/index'
-import { createTestDatabase, eventually, temporaryFolder } from '@chain-data/index/test'
+import { openDeepHistoryCaches, openMetadataCache } from '@chain-data/index'
+import {
+  chainFiles,
+  createTestDatabase,
+  eventually,
+  loadSqliteDriver,
+  temporaryFolder
+} from '@chain-data/index/test'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { chainFiles, loadSqliteDriver, StoreError } from '@chain-data/index'
+import { StoreError } from '@chain-data/index'
 import {
+  chainFiles,
+  loadSqliteDriver,
   type SqliteConnection,
   type SqliteDriver,
   type SqliteStatement,

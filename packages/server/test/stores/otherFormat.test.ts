@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { chainFiles, openIndexToReset, openStoreReader, openStoreWriter } from '@chain-data/index'
+import { openIndexToReset, openStoreReader, openStoreWriter } from '@chain-data/index'
 import {
   buildChain,
+  chainFiles,
   chainSchema,
   commitChain,
   formatOf,

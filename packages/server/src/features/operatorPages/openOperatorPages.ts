@@ -16,7 +16,7 @@ export interface OperatorPagesOptions {
 }
 
 /** Intervals of the status page, in milliseconds. */
-export interface StatusTimes {
+interface StatusTimes {
   /** Between two points of its charts; absent: 10 seconds. */
   readonly sampleMs?: number
   /** Time for which one report answers every request; absent: a second. */

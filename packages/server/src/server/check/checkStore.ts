@@ -1,13 +1,11 @@
-import { constants, existsSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
-  acquireWriterLock,
-  chainFiles,
+  checkNobodyWrites,
   codeOf,
   freeBytes,
   isFolder,
-  loadSqliteDriver,
   nearestExisting,
   StoreError,
   StoreInUseError
@@ -37,7 +35,7 @@ export async function checkStore(config: Config, isServed: Promise<boolean>): Pr
     return isReached ? [...findings, ...(await checkIndexes(config))] : findings
   }
   const locks = config.chains.evm.map(async ({ chainId }) => {
-    const error = await tryLock(chainFiles(location.folder, chainId).lock).catch(reason => reason)
+    const error = await checkNobodyWrites(location.folder, chainId).catch(reason => reason)
     return judge`
       writer ${chainId} | ok | ${error === undefined} | nobody writes this index
       writer ${chainId} | error | ${!(error instanceof StoreInUseError)} | the lock cannot be looked at (${reasonOf(error)}) | mend that, or run this as the user of the server
@@ -47,13 +45,6 @@ export async function checkStore(config: Config, isServed: Promise<boolean>): Pr
   })
   const folder = await checkFolder(location.folder)
   return [...folder, ...(await checkIndexes(config)), ...(await Promise.all(locks)).flat()]
-}
-
-/** @throws {StoreError} the server could not take it either. */
-async function tryLock(lock: string): Promise<void> {
-  const driver = loadSqliteDriver()
-  // Taking it would make the file.
-  if (existsSync(lock)) (await acquireWriterLock(driver, lock, 0)).release()
 }
 
 async function checkFolder(folder: string): Promise<Findings> {

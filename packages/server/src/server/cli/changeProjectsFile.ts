@@ -1,12 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import {
-  acquireWriterLock,
-  codeOf,
-  loadSqliteDriver,
-  StoreError,
-  StoreInUseError,
-  type WriterLock
-} from '@chain-data/index'
+import { codeOf, lockFile, StoreError, StoreInUseError, type WriterLock } from '@chain-data/index'
 import { ConfigError } from '../../platform/errors.ts'
 import { loadProjects, type Project } from '../config/config.ts'
 import { addKey, ProjectEditError } from '../projects/editProjects.ts'
@@ -61,7 +54,7 @@ async function acquireLock(file: string): Promise<WriterLock> {
   try {
     // One file has one lock, whichever link leads to it.
     const target = await realpath(file).catch(() => file)
-    return await acquireWriterLock(loadSqliteDriver(), `${target}.lock`, lockWaitMs)
+    return await lockFile(`${target}.lock`, lockWaitMs)
   } catch (error) {
     if (!(error instanceof StoreInUseError)) throw cannotWrite(file, error)
     throw new ProjectEditError(

@@ -1,4 +1,6 @@
 import { IndexDamagedError, StoreError, StoreUnavailableError } from '@chain-data/index'
+import { toPostgresError, toSqliteError } from '@chain-data/index/test'
+import pg from 'pg'
 import { expect, it } from 'vitest'
 import {
   ConfigError,
@@ -14,6 +16,11 @@ const call = { requestId: 'r-1', logger: silentLogger }
 const openFiles = Object.assign(new Error('EMFILE: too many open files, open /data/index'), {
   code: 'EMFILE'
 })
+
+/** As the driver of PostgreSQL makes it. */
+function databaseError(message: string, code: string): Error {
+  return Object.assign(new pg.DatabaseError(message, message.length, 'error'), { code })
+}
 
 it.each([
   [
@@ -70,7 +77,7 @@ it.each([
   ],
   [
     'a full disk of SQLite',
-    new StoreError('SQLite refused: database or disk is full', { sqliteCode: 13 }),
+    toSqliteError(new Error('database or disk is full'), 13),
     /The disk of the chain's index is full: space has to be freed/
   ],
   [
@@ -80,6 +87,11 @@ it.each([
       {},
       { cause: Object.assign(new Error('x'), { name: 'Error [ENOSPC]' }) }
     ),
+    /The disk of the chain's index is full/
+  ],
+  [
+    'a full disk of PostgreSQL',
+    toPostgresError(databaseError('could not extend file', '53100')),
     /The disk of the chain's index is full/
   ],
   [
@@ -122,8 +134,8 @@ it.each([
 })
 
 it.each([
-  ['SQLite', new StoreError('SQLite refused: database disk image is malformed', { sqliteCode: 267 })],
-  ['PostgreSQL', new StoreError('PostgreSQL refused: invalid page in block 3', { sqlState: 'XX001' })]
+  ['SQLite', toSqliteError(new Error('database disk image is malformed'), 267)],
+  ['PostgreSQL', toPostgresError(databaseError('invalid page in block 3', 'XX001'))]
 ])('a page that %s finds damaged is damage of the index', (_, failure) => {
   const { reason, error } = toWireError(failure, call)
   expect(reason).toBe('INDEX_DAMAGED')

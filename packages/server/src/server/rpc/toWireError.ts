@@ -1,4 +1,4 @@
-import { IndexDamagedError, StoreError } from '@chain-data/index'
+import { IndexDamagedError, StoreError, storeFaults } from '@chain-data/index'
 import { createErrorObject, type ErrorReason, type RpcErrorObject } from '@chain-data/protocol'
 import { describeCause, lacksDescriptors } from '../../platform/describeCause.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -22,7 +22,7 @@ export function toWireError(
   const fields = { requestId, error: failure, ...(method === undefined ? {} : { method }) }
   if (failure instanceof Refusal) return refusalError(failure)
   if (failure instanceof IndexDamagedError) return damageError(failure.damage.block)
-  if (isOfDamagedPage(failure)) {
+  if (failure instanceof StoreError && failure.context.fault === storeFaults.damagedPage) {
     logger.error('the index is damaged', fields)
     return damageError(undefined)
   }
@@ -48,16 +48,6 @@ export function toWireError(
       requestId
     })
   }
-}
-
-/** SQLITE_CORRUPT, SQLITE_NOTADB, and what PostgreSQL says of pages and indexes whose checksums or forms are wrong. */
-const damagedPageCodes: readonly unknown[] = [11, 26, 'XX001', 'XX002']
-
-/** Reports whether the database itself has found a page that is not what was written. */
-function isOfDamagedPage(failure: unknown): boolean {
-  if (!(failure instanceof StoreError)) return false
-  const { sqliteCode, sqlState } = failure.context
-  return damagedPageCodes.includes(typeof sqliteCode === 'number' ? sqliteCode & 0xff : sqlState)
 }
 
 /** Time within which a damaged block is replaced, as a rule. */
