@@ -14,7 +14,6 @@ export {
 } from '../src/sqlite/driver.ts'
 export { indexTables as sqliteIndexTables } from '../src/sqlite/indexTables.ts'
 export { loadSqliteDriver } from '../src/sqlite/loadDriver.ts'
-export { acquireWriterLock } from '../src/sqlite/lock.ts'
 export { chainFiles } from '../src/sqlite/open.ts'
 export { openSqliteReader } from '../src/sqlite/openReader.ts'
 export { openSqliteWriter, type SqliteWriterOptions } from '../src/sqlite/openWriter.ts'
