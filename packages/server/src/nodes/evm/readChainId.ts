@@ -1,7 +1,7 @@
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { steadyClock } from '../../platform/clock.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import { createUpstreamPool } from '../upstreams/pool.ts'
+import { UpstreamPool } from '../upstreams/pool.ts'
 import type { EvmNode } from './nodeCall.ts'
 import { createEvmNodes } from './nodes.ts'
 import { readQuantity } from './rawFields.ts'
@@ -16,7 +16,7 @@ import { readQuantity } from './rawFields.ts'
  */
 export async function readChainId(endpoint: NodeEndpoint, timeoutMs: number): Promise<number> {
   const method = 'eth_chainId'
-  const pool = createUpstreamPool<EvmNode, never>({
+  const pool = new UpstreamPool<EvmNode, never>({
     family: { label: '', context: {}, connect: createEvmNodes, judgeError: () => 'final' },
     rpcUrls: [endpoint],
     maxResponseBytes: 1024 * 1024,

@@ -5,7 +5,7 @@ import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platfor
 import type { UpstreamFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { isMethodMissing, messageKindOf } from '../upstreams/errorWords.ts'
-import { createUpstreamPool } from '../upstreams/pool.ts'
+import { UpstreamPool } from '../upstreams/pool.ts'
 import { AbsentAnswer, type Work } from '../upstreams/work.ts'
 import { createIdentityRules, type ExpectedIdentity, type ShownIdentity } from './identity.ts'
 import {
@@ -116,7 +116,7 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
   const pollTimeoutMs = Math.min(defaultTimeoutMs, longestPollMs)
   if (rpcUrls.length === 0) throw new ConfigError(`chain ${chainId} has no rpcUrls; expected at least one`)
   const expected: ExpectedIdentity = { chainId }
-  const pool = createUpstreamPool({
+  const pool = new UpstreamPool({
     family: {
       label: `chain ${chainId}: `,
       context: { chainId },
@@ -161,7 +161,7 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
     },
     onEachNode: (what, work, callOptions = {}) =>
       pool.runOnEach({ what, kind: what, ask: work }, limitsOf(callOptions)),
-    room: pool.room,
+    room: () => pool.room(),
     async identity(signal) {
       const shown = await pool.identify(limitsOf({ timeoutMs: pollTimeoutMs, ...(signal ? { signal } : {}) }))
       if (shown === undefined) throw new NodeContradictionError(`chain ${chainId}: no identity`)
@@ -173,7 +173,7 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
       pool.judgeIdentitiesAgain()
     },
     figures: () => pool.figures().map(figures => ({ chainId, role, ...figures })),
-    close: pool.close
+    close: () => pool.close()
   }
 }
 

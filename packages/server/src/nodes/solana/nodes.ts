@@ -4,7 +4,7 @@ import { createSharedWork, openAbortScope } from '../../platform/concurrency/dea
 import { NodeRpcError } from '../../platform/errors.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
 import type { IdentityRules } from '../upstreams/identity.ts'
-import { createUpstreamPool } from '../upstreams/pool.ts'
+import { UpstreamPool } from '../upstreams/pool.ts'
 import { AttemptTimeout, UpstreamError } from '../upstreams/upstreamError.ts'
 import type { Work } from '../upstreams/work.ts'
 import { clusterOfGenesis, type KnownCluster } from './clusters.ts'
@@ -79,7 +79,7 @@ const identityTimeoutMs = 3_000
 export function createSolanaNodes(options: SolanaNodesOptions): SolanaNodes {
   const { rpcUrls, cluster, timeoutMs = 10_000, logger = silentLogger } = options
   const isAlone = rpcUrls.length === 1
-  const pool = createUpstreamPool<SolanaNode, string | undefined>({
+  const pool = new UpstreamPool<SolanaNode, string | undefined>({
     family: {
       label: '',
       context: {},

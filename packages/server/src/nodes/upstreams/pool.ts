@@ -5,7 +5,7 @@ import { pause } from '../../platform/concurrency/pause.ts'
 import { raceStaggered } from '../../platform/concurrency/race.ts'
 import type { UpstreamFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { type Attempts, createAttempts } from './attempts.ts'
+import { Attempts } from './attempts.ts'
 import { createHedgeBudget } from './hedge.ts'
 import { createUpstream, type Upstream, type UpstreamFamily } from './upstream.ts'
 import { AttemptTimeout } from './upstreamError.ts'
@@ -37,29 +37,6 @@ interface WorkLimits {
   readonly deadlineMs: number
 }
 
-/** The upstreams of one chain as one: each work is done by the best of them, or by the next when that fails. */
-export interface UpstreamPool<N, S> {
-  /**
-   * Has work done by one upstream after another until one does it soundly, the attempts are used up, or time is.
-   * @throws {NodeContradictionError} no upstream answered soundly.
-   * @throws {NodeRpcError} the node's own error, when it is final or no other upstream knows better.
-   * @throws {ConfigError} every upstream serves another chain.
-   * @throws {NodeUnavailableError} no upstream answered in time, or all of them asked for a longer pause.
-   */
-  run<T>(work: Work<N, T>, limits: WorkLimits): Promise<T>
-  /** Has the same work done by every upstream in service. @returns the results of those that did it. */
-  runOnEach<T>(work: Work<N, T>, limits: WorkLimits): Promise<readonly T[]>
-  /** Returns the requests that all upstreams in service together take at the same time. */
-  room(): number
-  /** Asks anew what chain is served: every upstream has to show it again. @throws as `run` does. */
-  identify(limits: WorkLimits): Promise<S | undefined>
-  /** Has upstreams that have shown something else than is expected by now show their chain again. */
-  judgeIdentitiesAgain(): void
-  figures(): readonly Omit<UpstreamFigures, 'chainId' | 'role'>[]
-  /** Ends what is under way and refuses what comes later, both with a NodeUnavailableError. */
-  close(): void
-}
-
 /** One upstream and how its attempt ended. */
 interface Asked<N, T> {
   readonly upstream: Upstream<N, unknown>
@@ -71,57 +48,185 @@ const clearlyBetter = 1.5
 /** Heads are checked by one call to each upstream, at most so often; the call also probes one whose breaker was open. */
 const headCheck = { intervalMs: 5_000, timeoutMs: 5_000 }
 
-/** @throws {ConfigError} for a URL that cannot be used; the message never repeats it. */
-export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): UpstreamPool<N, S> {
-  const { family, clock, logger } = options
-  const { maxAttemptMs = Number.POSITIVE_INFINITY, maxSilenceMs = maxAttemptMs } = options
-  const { context, askHead, judgeError } = family
-  const closing = new AbortController()
-  const hedges = createHedgeBudget()
-  const upstreams: readonly Upstream<N, S>[] = options.rpcUrls.map((endpoint, index) =>
-    createUpstream({
+/** The upstreams of one chain as one: each work is done by the best of them, or by the next when that fails. */
+export class UpstreamPool<N, S> {
+  readonly #options: UpstreamPoolOptions<N, S>
+  readonly #upstreams: readonly Upstream<N, S>[]
+  readonly #closing = new AbortController()
+  readonly #hedges = createHedgeBudget()
+  #preferred: Upstream<N, S> | undefined
+  #nextCheckMs = 0
+  #isChecking = false
+
+  /** @throws {ConfigError} for a URL that cannot be used; the message never repeats it. */
+  constructor(options: UpstreamPoolOptions<N, S>) {
+    this.#options = options
+    this.#upstreams = options.rpcUrls.map((endpoint, index) => this.#connect(endpoint, index))
+    this.#preferred = this.#upstreams[0]
+  }
+
+  /**
+   * Has work done by one upstream after another until one does it soundly, the attempts are used up, or time is.
+   * @throws {NodeContradictionError} no upstream answered soundly.
+   * @throws {NodeRpcError} the node's own error, when it is final or no other upstream knows better.
+   * @throws {ConfigError} every upstream serves another chain.
+   * @throws {NodeUnavailableError} no upstream answered in time, or all of them asked for a longer pause.
+   */
+  async run<T>(work: Work<N, T>, { signal, deadlineMs }: WorkLimits): Promise<T> {
+    signal?.throwIfAborted()
+    const {
+      family,
+      clock,
+      logger,
+      maxAttemptMs = Number.POSITIVE_INFINITY,
+      maxSilenceMs = maxAttemptMs
+    } = this.#options
+    void this.#checkHeads()
+    const attempts = new Attempts<N>(this.#upstreams, work, this.#options, family)
+    let waitMs = 0
+    for (;;) {
+      this.#reconsider()
+      const choice = attempts.choose(this.#preferred)
+      if (choice === undefined || this.#closing.signal.aborted) break
+      waitMs = choice.waitMs
+      // A pause that outlives the deadline cannot end well: it fails now.
+      if (waitMs > maxAttemptMs || clock.now() + waitMs >= deadlineMs) break
+      if (attempts.count > 0) choice.upstream.counts.add('retries')
+      const scope = openAbortScope([signal, this.#closing.signal])
+      try {
+        if (waitMs > 0) await pause(waitMs, scope.signal)
+        signal?.throwIfAborted()
+        if (this.#closing.signal.aborted) break
+        const leftMs = deadlineMs - clock.now()
+        // A silent upstream may use up only half of the time while there is another to ask.
+        const silenceMs = attempts.isLast(choice.upstream) ? leftMs : Math.min(maxSilenceMs, leftMs / 2)
+        scope.setDeadline(Math.min(maxAttemptMs, silenceMs), () => new AttemptTimeout())
+        for (const { upstream, verdict } of await this.#attempt(
+          work,
+          choice.upstream,
+          attempts,
+          scope.signal
+        )) {
+          if (verdict.kind === 'value') return verdict.value
+          if (verdict.kind === 'final') throw verdict.error
+          attempts.note(upstream, verdict)
+        }
+        signal?.throwIfAborted()
+        logger?.debug('a call to the node failed', {
+          ...family.context,
+          method: work.what,
+          attempt: attempts.count,
+          problem: attempts.lastProblem
+        })
+      } finally {
+        scope.end()
+      }
+    }
+    return attempts.conclude(this.#closing.signal.aborted, waitMs) as T
+  }
+
+  /** Has the same work done by every upstream in service. @returns the results of those that did it. */
+  async runOnEach<T>(work: Work<N, T>, { signal, deadlineMs }: WorkLimits): Promise<readonly T[]> {
+    const { clock, family } = this.#options
+    const scope = openAbortScope([signal, this.#closing.signal])
+    scope.setDeadline(deadlineMs - clock.now(), () => new AttemptTimeout())
+    const asked = this.#upstreams.filter(upstream => upstream.isInService())
+    const verdicts = await Promise.all(
+      asked.map(upstream => attemptWork(upstream, work, scope.signal, family.judgeError))
+    )
+    scope.end()
+    signal?.throwIfAborted()
+    return verdicts.flatMap(verdict => (verdict.kind === 'value' ? [verdict.value] : []))
+  }
+
+  /** Returns the requests that all upstreams in service together take at the same time. */
+  room(): number {
+    return this.#upstreams.reduce(
+      (sum, upstream) => sum + (upstream.isInService() ? upstream.window.size() : 0),
+      0
+    )
+  }
+
+  /** Asks anew what chain is served: every upstream has to show it again. @throws as `run` does. */
+  identify(limits: WorkLimits): Promise<S | undefined> {
+    for (const { identity } of this.#upstreams) identity?.forget()
+    const work: Work<N, unknown> = {
+      what: 'identity',
+      kind: 'identity',
+      ask: async (_, upstream) => upstream.identity?.check(this.#closing.signal)
+    }
+    return this.run(work, limits) as Promise<S | undefined>
+  }
+
+  /** Has upstreams that have shown something else than is expected by now show their chain again. */
+  judgeIdentitiesAgain(): void {
+    for (const { identity } of this.#upstreams) identity?.judgeAgain()
+  }
+
+  figures(): readonly Omit<UpstreamFigures, 'chainId' | 'role'>[] {
+    return this.#upstreams.map(upstream => ({
+      ...upstream.figures(),
+      preferred: upstream === this.#preferred
+    }))
+  }
+
+  /** Ends what is under way and refuses what comes later, both with a NodeUnavailableError. */
+  close(): void {
+    this.#closing.abort(new Error('closed'))
+  }
+
+  #connect(endpoint: NodeEndpoint, index: number): Upstream<N, S> {
+    const { family, clock, logger, maxResponseBytes, maxBatchCalls = 1 } = this.#options
+    return createUpstream({
       family,
       url: urlOf(endpoint),
       position: index + 1,
       limits: typeof endpoint === 'string' ? {} : endpoint,
       headers: typeof endpoint === 'string' ? {} : endpoint.headers,
-      maxResponseBytes: options.maxResponseBytes,
-      maxBatchCalls: options.maxBatchCalls ?? 1,
+      maxResponseBytes,
+      maxBatchCalls,
       clock,
-      closing: closing.signal,
-      bestHead: () => Math.max(0, ...upstreams.flatMap(({ health }) => health.head ?? [])),
-      hasOthers: () => upstreams.some((other, at) => at !== index && other.isInService()),
+      closing: this.#closing.signal,
+      bestHead: () => Math.max(0, ...this.#upstreams.flatMap(({ health }) => health.head ?? [])),
+      hasOthers: () => this.#upstreams.some((other, at) => at !== index && other.isInService()),
       onAside: problem => {
-        logger?.error('an upstream is put aside', { ...context, problem })
-        reconsider()
+        logger?.error('an upstream is put aside', { ...family.context, problem })
+        this.#reconsider()
       }
     })
-  )
-  let preferred = upstreams[0]
-  let nextCheckMs = 0
-  let isChecking = false
+  }
 
-  function reconsider(): void {
-    const before = preferred
+  #reconsider(): void {
+    const before = this.#preferred
     if (before === undefined) return
-    const [best] = upstreams
+    const [best] = this.#upstreams
       .filter(upstream => upstream !== before && upstream.isInService())
       .sort((a, b) => b.health.score() - a.health.score() || a.position - b.position)
     if (best === undefined) return
     const isBetter = best.health.score() > before.health.score() * clearlyBetter
     if (!isBetter && before.isInService()) return
-    preferred = best
+    this.#preferred = best
     const problem = `${best.name} after ${before.name}`
-    logger?.debug('another upstream is preferred', { ...context, problem })
+    const { family, logger } = this.#options
+    logger?.debug('another upstream is preferred', { ...family.context, problem })
   }
 
   /** Checks all heads if a round is due, so that lag and latency are compared like with like. No work, no checks. */
-  async function checkHeads(): Promise<void> {
-    const isOver = () => closing.signal.aborted
+  async #checkHeads(): Promise<void> {
+    const { clock, family } = this.#options
+    const { askHead, judgeError } = family
+    const isOver = () => this.#closing.signal.aborted
     // With one upstream there is nothing to compare.
-    if (!askHead || upstreams.length < 2 || isChecking || clock.now() < nextCheckMs || isOver()) return
-    nextCheckMs = clock.now() + headCheck.intervalMs
-    isChecking = true
+    if (
+      !askHead ||
+      this.#upstreams.length < 2 ||
+      this.#isChecking ||
+      clock.now() < this.#nextCheckMs ||
+      isOver()
+    )
+      return
+    this.#nextCheckMs = clock.now() + headCheck.intervalMs
+    this.#isChecking = true
     const work: Work<N, void> = {
       what: 'head',
       kind: 'head',
@@ -131,72 +236,31 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
         health.checked(performance.now() - sentMs)
       }
     }
-    const checked = upstreams.filter(upstream => upstream.isCheckDue())
-    const scope = openAbortScope([closing.signal])
+    const checked = this.#upstreams.filter(upstream => upstream.isCheckDue())
+    const scope = openAbortScope([this.#closing.signal])
     scope.setDeadline(headCheck.timeoutMs, () => new AttemptTimeout())
     await Promise.all(checked.map(upstream => attemptWork(upstream, work, scope.signal, judgeError)))
     scope.end()
-    isChecking = false
+    this.#isChecking = false
     if (isOver()) return
     // Only now all of them have named a head of the same moment.
     const heads = checked.flatMap(({ health }) => health.head ?? [])
     for (const { health } of checked) {
       if (health.head !== undefined) health.sawHead(health.head, Math.max(...heads))
     }
-    reconsider()
-  }
-
-  async function run<T>(work: Work<N, T>, { signal, deadlineMs }: WorkLimits): Promise<T> {
-    signal?.throwIfAborted()
-    void checkHeads()
-    const attempts = createAttempts<N>(upstreams, work, options, family)
-    let waitMs = 0
-    for (;;) {
-      reconsider()
-      const choice = attempts.choose(preferred)
-      if (choice === undefined || closing.signal.aborted) break
-      waitMs = choice.waitMs
-      // A pause that outlives the deadline cannot end well: it fails now.
-      if (waitMs > maxAttemptMs || clock.now() + waitMs >= deadlineMs) break
-      if (attempts.count() > 0) choice.upstream.counts.add('retries')
-      const scope = openAbortScope([signal, closing.signal])
-      try {
-        if (waitMs > 0) await pause(waitMs, scope.signal)
-        signal?.throwIfAborted()
-        if (closing.signal.aborted) break
-        const leftMs = deadlineMs - clock.now()
-        // A silent upstream may use up only half of the time while there is another to ask.
-        const silenceMs = attempts.isLast(choice.upstream) ? leftMs : Math.min(maxSilenceMs, leftMs / 2)
-        const attemptMs = Math.min(maxAttemptMs, silenceMs)
-        scope.setDeadline(attemptMs, () => new AttemptTimeout())
-        for (const { upstream, verdict } of await attempt(work, choice.upstream, attempts, scope.signal)) {
-          if (verdict.kind === 'value') return verdict.value
-          if (verdict.kind === 'final') throw verdict.error
-          attempts.note(upstream, verdict)
-        }
-        signal?.throwIfAborted()
-        logger?.debug('a call to the node failed', {
-          ...context,
-          method: work.what,
-          attempt: attempts.count(),
-          problem: attempts.lastProblem()
-        })
-      } finally {
-        scope.end()
-      }
-    }
-    return attempts.conclude(closing.signal.aborted, waitMs) as T
+    this.#reconsider()
   }
 
   /** Asks the chosen upstream, and a second one as well when the first takes longer than it usually does. */
-  async function attempt<T>(
+  async #attempt<T>(
     work: Work<N, T>,
     first: Upstream<N, unknown>,
     attempts: Attempts<N>,
     signal: AbortSignal
   ): Promise<readonly Asked<N, T>[]> {
-    hedges.counted()
-    const afterMs = upstreams.length > 1 ? first.usualTimes.unusualAfterMs(work.kind) : undefined
+    const { judgeError } = this.#options.family
+    this.#hedges.counted()
+    const afterMs = this.#upstreams.length > 1 ? first.usualTimes.unusualAfterMs(work.kind) : undefined
     if (afterMs === undefined)
       return [{ upstream: first, verdict: await attemptWork(first, work, signal, judgeError) }]
     const all: Promise<Asked<N, T>>[] = []
@@ -210,13 +274,17 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
       all.push(asked)
       return asked
     }
+    const chooseOther = () => {
+      // A first upstream that has failed by now is followed by the next attempt.
+      const other = hasAnswered ? undefined : attempts.choose(this.#preferred, first)
+      return other === undefined || other.waitMs > 0 || !this.#hedges.take() ? undefined : other.upstream
+    }
     function* contenders() {
       yield ask(first)
-      // A first upstream that has failed by now is followed by the next attempt.
-      const other = hasAnswered ? undefined : attempts.choose(preferred, first)
-      if (other === undefined || other.waitMs > 0 || !hedges.take()) return
-      other.upstream.counts.add('hedgesSent')
-      yield ask(other.upstream)
+      const other = chooseOther()
+      if (other === undefined) return
+      other.counts.add('hedgesSent')
+      yield ask(other)
     }
     const isFinal = ({ verdict }: Asked<N, T>) => verdict.kind === 'value' || verdict.kind === 'final'
     const race = { contenders: contenders(), staggerMs: afterMs, signal, isFinal }
@@ -225,38 +293,5 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
     if (winner === undefined || !isFinal(winner)) return Promise.all(all)
     if (winner.upstream !== first) winner.upstream.counts.add('hedgesWon')
     return [winner]
-  }
-
-  async function runOnEach<T>(work: Work<N, T>, { signal, deadlineMs }: WorkLimits): Promise<readonly T[]> {
-    const scope = openAbortScope([signal, closing.signal])
-    scope.setDeadline(deadlineMs - clock.now(), () => new AttemptTimeout())
-    const asked = upstreams.filter(upstream => upstream.isInService())
-    const verdicts = await Promise.all(
-      asked.map(upstream => attemptWork(upstream, work, scope.signal, judgeError))
-    )
-    scope.end()
-    signal?.throwIfAborted()
-    return verdicts.flatMap(verdict => (verdict.kind === 'value' ? [verdict.value] : []))
-  }
-
-  return {
-    run,
-    runOnEach,
-    room: () =>
-      upstreams.reduce((sum, upstream) => sum + (upstream.isInService() ? upstream.window.size() : 0), 0),
-    identify(limits) {
-      for (const { identity } of upstreams) identity?.forget()
-      const work: Work<N, unknown> = {
-        what: 'identity',
-        kind: 'identity',
-        ask: async (_, upstream) => upstream.identity?.check(closing.signal)
-      }
-      return run(work, limits) as Promise<S | undefined>
-    },
-    judgeIdentitiesAgain() {
-      for (const { identity } of upstreams) identity?.judgeAgain()
-    },
-    figures: () => upstreams.map(upstream => ({ ...upstream.figures(), preferred: upstream === preferred })),
-    close: () => closing.abort(new Error('closed'))
   }
 }
