@@ -52,7 +52,7 @@ const siblings: readonly Siblings[] = [
       { why: 'Blocks are followed on EVM chains only', files: ['nodes/evm/webSocketHeads.ts'] },
       {
         why: 'Calls of EVM chains are put in batches, name a block, and a chain is shown by two answers',
-        files: ['nodes/evm/nodeCall.ts', 'nodes/evm/identity.ts']
+        files: ['nodes/evm/nodeCall.ts', 'nodes/evm/JsonRpcLink.ts', 'nodes/evm/identity.ts']
       },
       {
         why: 'Answers of EVM nodes are read field by field, long lists of Solana accounts in portions',
