@@ -3,7 +3,7 @@ import { errorAnswer } from '../guards/errorAnswer.ts'
 import type { HttpAnswer } from '../guards/exchange.ts'
 import { Answered, type Hooks } from '../guards/guards.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
-import { createRequestQueue, type RequestQueue } from './requestQueue.ts'
+import { RequestQueue } from './requestQueue.ts'
 import type { Identified } from './share.ts'
 
 /** The reason why a request was shed before it was read. */
@@ -65,13 +65,13 @@ export function createOverload(options: {
   readonly requestsInFlight: number
   readonly delayMs: number | false
   readonly onShed: () => void
-  readonly queue?: RequestQueue
+  readonly queue?: Pick<RequestQueue, keyof RequestQueue>
   readonly now?: () => number
   readonly every?: (tick: () => void, ms: number) => () => void
   readonly random?: () => number
 }): Overload {
   const { requestsInFlight, delayMs, onShed, random = Math.random } = options
-  const { queue = createRequestQueue(), now = () => performance.now(), every = onInterval } = options
+  const { queue = new RequestQueue(), now = () => performance.now(), every = onInterval } = options
   const delay = measureLoopDelay(now, every)
   const refusals = {
     in_flight: refusalsOf('The server has too many requests at once.'),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createRequestQueue } from './requestQueue.ts'
+import { RequestQueue } from './requestQueue.ts'
 
 /** A queue in a process in which every request keeps the thread busy for `workMs`. */
 function start(workMs: number) {
   const clock = { ms: 0, now: () => clock.ms }
   let next: (() => void) | undefined
-  const queue = createRequestQueue(clock.now, run => {
+  const queue = new RequestQueue(clock.now, run => {
     next = run
   })
   const begun: number[] = []
@@ -173,7 +173,7 @@ describe('the queue of requests', () => {
     const enter = (caller: string, times: number) => {
       for (let time = 0; time < times; time++) void queue.enter(caller)
     }
-    const areHeavy = () => ['greedy', 'b', 'c', 'nobody'].map(queue.isHeavy)
+    const areHeavy = () => ['greedy', 'b', 'c', 'nobody'].map(caller => queue.isHeavy(caller))
     enter('greedy', 30)
     expect(areHeavy()).toEqual([true, false, false, false])
     enter('b', 3)

@@ -1,20 +1,3 @@
-/** Begins requests one after the other, so that other work of the event loop runs between them. */
-export interface RequestQueue {
-  /** Counts a request that came, also one that will be refused. */
-  arrived(): void
-  /**
-   * @param caller - whose request it is: callers with requests in the queue begin one each in turn.
-   * @param had - turns that it has had already. After the first ones it comes before the others of its caller, so that few of them
-   *   are under way at a time; then behind them.
-   * @returns nothing for a request that may begin at once, else a promise that resolves when it may.
-   */
-  enter(caller: string, had?: number): Promise<undefined> | undefined
-  /** Returns how long a request that entered now would wait; without a caller, how long one would if all were of one caller. */
-  expectedWaitMs(caller?: string): number
-  /** Returns whether a caller had at least as many turns lately as callers had on average. */
-  isHeavy(caller: string): boolean
-}
-
 /** The requests of one round of the event loop are begun within this time. */
 const roundMs = 1
 /** So many turns one request takes one after the other: what one page needs. */
@@ -52,134 +35,149 @@ interface Waiting {
  * while the queue is long, rounds in which nothing is begun follow each other as long as each brings a request, for a
  * millisecond at most.
  *
- * @param defer - runs a function in the next round.
  * @remarks While there is little to do every request begins at once.
  */
-export function createRequestQueue(
-  now = () => performance.now(),
-  defer: (run: () => void) => void = setImmediate
-): RequestQueue {
+export class RequestQueue {
+  readonly #now: () => number
+  readonly #defer: (run: () => void) => void
   /** By caller; the one whose turn comes next is first. */
-  const waiting = new Map<string, Waiting[]>()
-  let size = 0
+  readonly #waiting = new Map<string, Waiting[]>()
+  #size = 0
   /** Turns by caller, now and in the time before. */
-  let begunNow = new Map<string, number>()
-  let begunBefore = new Map<string, number>()
-  let countedFromMs = now()
-  let roundBeganMs: number | undefined
-  let begun = 0
-  let arrivals = 0
-  let listeningFromMs: number | undefined
+  #begunNow = new Map<string, number>()
+  #begunBefore = new Map<string, number>()
+  #countedFromMs: number
+  #roundBeganMs: number | undefined
+  #begun = 0
+  #arrivals = 0
+  #listeningFromMs: number | undefined
   /** Time between two requests that begin while others wait; what else the process does is in it. */
-  let turnMs = firstTurnMs
+  #turnMs = firstTurnMs
 
-  return {
-    arrived() {
-      arrivals++
-    },
-    enter(caller, had = 0) {
-      const atMs = now()
-      count(caller, atMs)
-      if (roundBeganMs === undefined) beginRound(atMs)
-      else if (size > 0 || atMs - roundBeganMs >= roundMs) {
-        return new Promise<undefined>(resolve => {
-          const line = waiting.get(caller) ?? []
-          const goesOn = had > 0 && had < turnsTogether
-          const next = { begin: () => resolve(undefined), cameMs: atMs, goesOn }
-          if (goesOn) line.unshift(next)
-          else line.push(next)
-          waiting.set(caller, line)
-          size++
-        })
-      }
-      begun++
-      return undefined
-    },
-    expectedWaitMs(caller) {
-      if (size === 0) return 0
-      if (caller === undefined) {
-        const waits = [...waiting.values()].map(oldestWaitMs)
-        return Math.max(size * turnMs, ...waits)
-      }
-      const own = waiting.get(caller)
-      const ahead = (own?.length ?? 0) + 1
-      let turns = 0
-      for (const line of waiting.values()) turns += Math.min(line.length, ahead)
-      return Math.max(turns * turnMs, oldestWaitMs(own))
-    },
-    isHeavy(caller) {
-      const countOf = (one: string) => (begunNow.get(one) ?? 0) + (begunBefore.get(one) ?? 0)
-      const callers = new Set([...begunNow.keys(), ...begunBefore.keys()])
-      let all = 0
-      for (const one of callers) all += countOf(one)
-      return countOf(caller) * callers.size >= all
-    }
+  /** @param defer - runs a function in the next round. */
+  constructor(now = () => performance.now(), defer: (run: () => void) => void = setImmediate) {
+    this.#now = now
+    this.#defer = defer
+    this.#countedFromMs = now()
   }
 
-  function count(caller: string, atMs: number): void {
-    if (atMs - countedFromMs >= countedMs) {
-      begunBefore = atMs - countedFromMs >= 2 * countedMs ? new Map() : begunNow
-      begunNow = new Map()
-      countedFromMs = atMs
+  /** Counts a request that came, also one that will be refused. */
+  arrived(): void {
+    this.#arrivals++
+  }
+
+  /**
+   * @param caller - whose request it is: callers with requests in the queue begin one each in turn.
+   * @param had - turns that it has had already. After the first ones it comes before the others of its caller, so that few of them
+   *   are under way at a time; then behind them.
+   * @returns nothing for a request that may begin at once, else a promise that resolves when it may.
+   */
+  enter(caller: string, had = 0): Promise<undefined> | undefined {
+    const atMs = this.#now()
+    this.#count(caller, atMs)
+    if (this.#roundBeganMs === undefined) this.#beginRound(atMs)
+    else if (this.#size > 0 || atMs - this.#roundBeganMs >= roundMs) {
+      return new Promise<undefined>(resolve => {
+        const line = this.#waiting.get(caller) ?? []
+        const goesOn = had > 0 && had < turnsTogether
+        const next = { begin: () => resolve(undefined), cameMs: atMs, goesOn }
+        if (goesOn) line.unshift(next)
+        else line.push(next)
+        this.#waiting.set(caller, line)
+        this.#size++
+      })
     }
-    begunNow.set(caller, (begunNow.get(caller) ?? 0) + 1)
+    this.#begun++
+    return undefined
+  }
+
+  /** Returns how long a request that entered now would wait; without a caller, how long one would if all were of one caller. */
+  expectedWaitMs(caller?: string): number {
+    if (this.#size === 0) return 0
+    if (caller === undefined) {
+      const waits = [...this.#waiting.values()].map(line => this.#oldestWaitMs(line))
+      return Math.max(this.#size * this.#turnMs, ...waits)
+    }
+    const own = this.#waiting.get(caller)
+    const ahead = (own?.length ?? 0) + 1
+    let turns = 0
+    for (const line of this.#waiting.values()) turns += Math.min(line.length, ahead)
+    return Math.max(turns * this.#turnMs, this.#oldestWaitMs(own))
+  }
+
+  /** Returns whether a caller had at least as many turns lately as callers had on average. */
+  isHeavy(caller: string): boolean {
+    const countOf = (one: string) => (this.#begunNow.get(one) ?? 0) + (this.#begunBefore.get(one) ?? 0)
+    const callers = new Set([...this.#begunNow.keys(), ...this.#begunBefore.keys()])
+    let all = 0
+    for (const one of callers) all += countOf(one)
+    return countOf(caller) * callers.size >= all
+  }
+
+  #count(caller: string, atMs: number): void {
+    if (atMs - this.#countedFromMs >= countedMs) {
+      this.#begunBefore = atMs - this.#countedFromMs >= 2 * countedMs ? new Map() : this.#begunNow
+      this.#begunNow = new Map()
+      this.#countedFromMs = atMs
+    }
+    this.#begunNow.set(caller, (this.#begunNow.get(caller) ?? 0) + 1)
   }
 
   /** Shows at once that turns take longer than they did. */
-  function oldestWaitMs(line: readonly Waiting[] | undefined): number {
+  #oldestWaitMs(line: readonly Waiting[] | undefined): number {
     const first = line?.find(({ goesOn }) => !goesOn)
-    return first === undefined ? 0 : now() - first.cameMs
+    return first === undefined ? 0 : this.#now() - first.cameMs
   }
 
   /** Takes the first request of the caller whose turn it is, who comes last then. */
-  function takeNext(): Waiting | undefined {
-    for (const [caller, line] of waiting) {
-      waiting.delete(caller)
+  #takeNext(): Waiting | undefined {
+    for (const [caller, line] of this.#waiting) {
+      this.#waiting.delete(caller)
       const next = line.shift()
-      if (line.length > 0) waiting.set(caller, line)
+      if (line.length > 0) this.#waiting.set(caller, line)
       if (next === undefined) continue
-      size--
+      this.#size--
       return next
     }
     return undefined
   }
 
-  function beginRound(atMs: number): void {
-    roundBeganMs = atMs
-    begun = 0
-    defer(nextRound)
+  #beginRound(atMs: number): void {
+    this.#roundBeganMs = atMs
+    this.#begun = 0
+    this.#defer(() => this.#nextRound())
   }
 
-  function nextRound(): void {
-    const atMs = now()
-    if (size === 0) {
-      roundBeganMs = undefined
+  #nextRound(): void {
+    const atMs = this.#now()
+    if (this.#size === 0) {
+      this.#roundBeganMs = undefined
       return
     }
-    if (arrivals > 0 && size * turnMs > busyFromMs) {
-      arrivals = 0
-      listeningFromMs ??= atMs
-      if (atMs - listeningFromMs < roundMs) {
-        defer(nextRound)
+    if (this.#arrivals > 0 && this.#size * this.#turnMs > busyFromMs) {
+      this.#arrivals = 0
+      this.#listeningFromMs ??= atMs
+      if (atMs - this.#listeningFromMs < roundMs) {
+        this.#defer(() => this.#nextRound())
         return
       }
     }
-    listeningFromMs = undefined
-    if (roundBeganMs !== undefined && begun > 0) {
-      turnMs += smoothing * ((atMs - roundBeganMs) / begun - turnMs)
+    this.#listeningFromMs = undefined
+    if (this.#roundBeganMs !== undefined && this.#begun > 0) {
+      this.#turnMs += smoothing * ((atMs - this.#roundBeganMs) / this.#begun - this.#turnMs)
     }
-    beginRound(atMs)
-    beginNext()
+    this.#beginRound(atMs)
+    this.#beginNext()
   }
 
   /** Begins the next request, and others once it has done what it could at once, until the round is over. */
-  function beginNext(): void {
-    const next = takeNext()
+  #beginNext(): void {
+    const next = this.#takeNext()
     if (next === undefined) return
     next.begin()
-    begun++
+    this.#begun++
     afterMicrotasks(() => {
-      if (roundBeganMs !== undefined && now() - roundBeganMs < roundMs) beginNext()
+      if (this.#roundBeganMs !== undefined && this.#now() - this.#roundBeganMs < roundMs) this.#beginNext()
     })
   }
 }
