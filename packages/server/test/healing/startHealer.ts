@@ -2,7 +2,7 @@ import type { Damage, IndexedBlock, StoreWriter } from '@chain-data/index'
 import { encodeBlock } from '@chain-data/index/record'
 import { eventually } from '@chain-data/index/test'
 import { silentLogger } from '../../src/platform/logger.ts'
-import { createHealer } from '../../src/server/indexer/createHealer.ts'
+import { Healer } from '../../src/server/indexer/Healer.ts'
 import { createStatusBoard, type StatusBoard } from '../../src/server/indexer/status.ts'
 
 /** A healer that heals an index until it is stopped. */
@@ -32,7 +32,7 @@ export function startHealer(
     ...{ backfilled: true, degraded: false, poolCovered: false }
   })
   const fetched: number[] = []
-  const healer = createHealer({
+  const healer = new Healer({
     ...{ chainId, board, logger: silentLogger },
     async fetchBlock(number) {
       fetched.push(number)

@@ -6,8 +6,8 @@ import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
 import { backOffMs, pause } from '../../src/platform/concurrency/pause.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { backfill } from '../../src/server/indexer/backfill.ts'
-import { createHealer } from '../../src/server/indexer/createHealer.ts'
 import { type FollowOptions, follow } from '../../src/server/indexer/follow.ts'
+import { Healer } from '../../src/server/indexer/Healer.ts'
 import { createIndexCounts } from '../../src/server/indexer/indexCounts.ts'
 import { scrubIndex } from '../../src/server/indexer/scrubIndex.ts'
 import { createStatusBoard, describeProblem, reportStatus } from '../../src/server/indexer/status.ts'
@@ -76,7 +76,7 @@ export async function startSimulatedServer(
   const reader = await openSqliteReader(folder, chainId, { driver: drivers.reader })
   const checked = await openSqliteReader(folder, chainId, { driver: drivers.check })
 
-  const healer = createHealer({
+  const healer = new Healer({
     ...{ chainId, board, logger: silentLogger },
     fetchBlock: (number, _, blockSignal) => node.source.block(number, blockSignal)
   })
@@ -93,7 +93,7 @@ export async function startSimulatedServer(
       const filling = openAbortScope([signal])
       let endRound = () => {}
       const filled = Promise.all([
-        backfill({ ...common, chainId, signal: filling.signal, onDamage: healer.report }),
+        backfill({ ...common, chainId, signal: filling.signal, onDamage: damage => healer.report(damage) }),
         healer.healInto(store, filling.signal, () => endRound()),
         scrubIndex({ reader: checked, passSeconds, healer, board, signal: filling.signal })
       ])
@@ -103,7 +103,12 @@ export async function startSimulatedServer(
           endRound = round.end
           try {
             await showState(store)
-            await follow({ ...common, identity, signal: round.signal, isParted: healer.isParted })
+            await follow({
+              ...common,
+              identity,
+              signal: round.signal,
+              isParted: number => healer.isParted(number)
+            })
           } catch (error) {
             if (signal.aborted || !(error instanceof IndexDamagedError)) throw error
             healer.report(error.damage)

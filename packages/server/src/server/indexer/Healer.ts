@@ -13,22 +13,6 @@ import type { Logger } from '../../platform/logger.ts'
 import { createRetryPauses, type RetryPauses } from './retryPauses.ts'
 import { describeProblem, type StatusBoard } from './status.ts'
 
-/**
- * Heals the index of one chain: damaged blocks are replaced by the same blocks, fetched and verified anew; what is derived from
- * blocks is written again from what is stored of them.
- */
-export interface Healer {
-  /** Adds damage that was met; the same damage is kept once. */
-  report(damage: Damage): void
-  /** Reports that the node has another block in the place of this one or of a later one that is damaged: a reorg removes both. */
-  isParted(number: number): boolean
-  /**
-   * Heals what is reported, one damage at a time, until `signal` is aborted.
-   * @param onPoolLost - called when the pool was dropped: it has to be read before it is shown again.
-   */
-  healInto(store: HealedStore, signal: AbortSignal, onPoolLost: () => void): Promise<void>
-}
-
 type HealedStore = Pick<
   StoreWriter,
   'coversTraces' | 'takeDamage' | 'replaceBlock' | 'repair' | 'dropPool' | 'dropChanges'
@@ -73,49 +57,77 @@ interface Kept {
   dueMs: number
 }
 
-export function createHealer(options: {
+interface HealerOptions {
   readonly chainId: number
   readonly fetchBlock: FetchBlock
   readonly board: StatusBoard
   readonly logger: Logger
-}): Healer {
-  const { chainId, fetchBlock, board, logger } = options
-  const kept = new Map<string, Kept>()
-  /** Keys of what cannot be healed. */
-  const lost = new Set<string>()
-  /** Damaged blocks in whose place the node has another one. */
-  const parted = new Set<number>()
-  let healed = 0
+}
 
-  function report(damage: Damage): void {
+/**
+ * Heals the index of one chain: damaged blocks are replaced by the same blocks, fetched and verified anew; what is derived from
+ * blocks is written again from what is stored of them.
+ */
+export class Healer {
+  readonly #options: HealerOptions
+  readonly #kept = new Map<string, Kept>()
+  /** Keys of what cannot be healed. */
+  readonly #lost = new Set<string>()
+  /** Damaged blocks in whose place the node has another one. */
+  readonly #parted = new Set<number>()
+  #healed = 0
+
+  constructor(options: HealerOptions) {
+    this.#options = options
+  }
+
+  /** Adds damage that was met; the same damage is kept once. */
+  report(damage: Damage): void {
     const key = JSON.stringify(damage)
-    if (kept.has(key) || lost.has(key) || kept.size >= maxKept) return
-    if (isHealable(damage)) kept.set(key, { key, damage, pauses: createRetryPauses(), dueMs: 0 })
-    else giveUp(key, damage)
-    show()
+    if (this.#kept.has(key) || this.#lost.has(key) || this.#kept.size >= maxKept) return
+    if (isHealable(damage)) this.#kept.set(key, { key, damage, pauses: createRetryPauses(), dueMs: 0 })
+    else this.#giveUp(key, damage)
+    this.#show()
+  }
+
+  /** Reports that the node has another block in the place of this one or of a later one that is damaged: a reorg removes both. */
+  isParted(number: number): boolean {
+    return [...this.#parted].some(each => each >= number)
+  }
+
+  /**
+   * Heals what is reported, one damage at a time, until `signal` is aborted.
+   * @param onPoolLost - called when the pool was dropped: it has to be read before it is shown again.
+   */
+  async healInto(store: HealedStore, signal: AbortSignal, onPoolLost: () => void): Promise<void> {
+    while (!signal.aborted) {
+      if (!(await this.#healNext(store, signal, onPoolLost))) await pause(lookEveryMs, signal)
+    }
   }
 
   /** Damage that no attempt can heal makes the index unusable at once. */
-  function giveUp(key: string, damage: Damage): void {
+  #giveUp(key: string, damage: Damage): void {
+    const { chainId, board, logger } = this.#options
     const problem = describeProblem(new IndexDamagedError(damage, 'no block can be fetched in its place'))
-    lost.add(key)
+    this.#lost.add(key)
     board.holdUnusable(problem + resetAdvice(chainId))
     logger.error('the index cannot be healed', { problem })
   }
 
-  function show(problem = board.read().integrity?.problem): void {
-    const { checkedBlocks = 0, problem: _, ...checked } = board.read().integrity ?? {}
-    const isKnown = problem !== undefined && kept.size > 0
-    const damaged = kept.size + lost.size
+  #show(problem?: string): void {
+    const { board } = this.#options
+    const { checkedBlocks = 0, problem: earlier, ...checked } = board.read().integrity ?? {}
+    const shown = this.#kept.size > 0 ? (problem ?? earlier) : undefined
+    const damaged = this.#kept.size + this.#lost.size
     board.change({
       integrity: {
-        ...{ ...checked, checkedBlocks, damaged, healed },
-        ...(isKnown ? { problem } : {})
+        ...{ ...checked, checkedBlocks, damaged, healed: this.#healed },
+        ...(shown === undefined ? {} : { problem: shown })
       }
     })
   }
 
-  async function heal(damage: Damage, store: HealedStore, signal: AbortSignal, onPoolLost: () => void) {
+  async #heal(damage: Damage, store: HealedStore, signal: AbortSignal, onPoolLost: () => void) {
     const { part, block: number } = damage
     // It is written anew every second.
     if (part === 'report') return
@@ -129,29 +141,32 @@ export function createHealer(options: {
     if (repairable.includes(part)) {
       // A damaged block that this needs comes first: it is reported, and this is tried again.
       await store.repair(damage)
-      logger.warn('a damaged part of the index was written again', { problem: describeDamage(damage) })
-    } else if (number !== undefined) await replace(number, store, signal)
+      this.#options.logger.warn('a damaged part of the index was written again', {
+        problem: describeDamage(damage)
+      })
+    } else if (number !== undefined) await this.#replace(number, store, signal)
   }
 
   /** Fetches a stored block anew and puts it in the place of what is stored of it. */
-  async function replace(number: number, store: HealedStore, signal: AbortSignal): Promise<void> {
-    const block = await fetchBlock(number, await store.coversTraces(number), signal)
+  async #replace(number: number, store: HealedStore, signal: AbortSignal): Promise<void> {
+    const block = await this.#options.fetchBlock(number, await store.coversTraces(number), signal)
     const outcome = await store.replaceBlock(packBlocks([block]))
-    if (outcome === 'replaced') logger.warn('a damaged block was replaced', { blockNumber: number })
+    if (outcome === 'replaced')
+      this.#options.logger.warn('a damaged block was replaced', { blockNumber: number })
     if (outcome !== 'other') {
-      parted.delete(number)
+      this.#parted.delete(number)
       return
     }
-    parted.add(number)
+    this.#parted.add(number)
     const problem = `block ${number}: the node has another block there than the index`
     throw new NodeContradictionError(problem, { blockNumber: number, isMissing: true })
   }
 
   /** The damage to try next: what has failed least often comes first. */
-  function nextDue(): Kept | undefined {
+  #nextDue(): Kept | undefined {
     const nowMs = performance.now()
     let next: Kept | undefined
-    for (const each of kept.values()) {
+    for (const each of this.#kept.values()) {
       const isFirst = next === undefined || each.pauses.failures() < next.pauses.failures()
       if (each.dueMs <= nowMs && isFirst) next = each
       if (next?.pauses.failures() === 0) break
@@ -159,43 +174,36 @@ export function createHealer(options: {
     return next
   }
 
-  function takeFailure({ damage: { block }, pauses }: Kept, error: unknown): void {
+  #takeFailure({ damage: { block }, pauses }: Kept, error: unknown): void {
     // What healing meets may be worse than what was to be healed, or has to be healed first.
-    if (error instanceof IndexDamagedError) report(error.damage)
+    if (error instanceof IndexDamagedError) this.report(error.damage)
     const problem = describeProblem(error, block)
     if (lacksBlock(error) && pauses.isMilestone()) {
-      logger.warn('a damaged block cannot be fetched again', { problem, attempt: pauses.failures() })
+      this.#options.logger.warn('a damaged block cannot be fetched again', {
+        problem,
+        attempt: pauses.failures()
+      })
     }
-    show(problem)
+    this.#show(problem)
   }
 
   /** @returns false: nothing is due, or it could not be healed. */
-  async function healNext(store: HealedStore, signal: AbortSignal, onPoolLost: () => void): Promise<boolean> {
+  async #healNext(store: HealedStore, signal: AbortSignal, onPoolLost: () => void): Promise<boolean> {
     // A store that is lost is opened again, with another call.
-    for (const damage of await store.takeDamage().catch(() => [])) report(damage)
-    const next = nextDue()
+    for (const damage of await store.takeDamage().catch(() => [])) this.report(damage)
+    const next = this.#nextDue()
     if (next === undefined) return false
     try {
-      await heal(next.damage, store, signal, onPoolLost)
-      healed++
-      kept.delete(next.key)
-      show()
+      await this.#heal(next.damage, store, signal, onPoolLost)
+      this.#healed++
+      this.#kept.delete(next.key)
+      this.#show()
       return true
     } catch (error) {
       if (signal.aborted) return false
       next.dueMs = performance.now() + next.pauses.next(error)
-      takeFailure(next, error)
+      this.#takeFailure(next, error)
       return false
-    }
-  }
-
-  return {
-    report,
-    isParted: number => [...parted].some(each => each >= number),
-    async healInto(store, signal, onPoolLost) {
-      while (!signal.aborted) {
-        if (!(await healNext(store, signal, onPoolLost))) await pause(lookEveryMs, signal)
-      }
     }
   }
 }

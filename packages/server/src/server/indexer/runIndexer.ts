@@ -18,8 +18,8 @@ import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { backfill } from './backfill.ts'
-import { adviseReset, createHealer, type FetchBlock, type Healer } from './createHealer.ts'
 import { type FollowOptions, follow } from './follow.ts'
+import { adviseReset, type FetchBlock, Healer } from './Healer.ts'
 import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
@@ -121,7 +121,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     }
     const fetchBlock: Following['fetchBlock'] = (number, isTraced, blockSignal) =>
       (isTraced ? plain : untraced).block(number, blockSignal)
-    const healer = createHealer({ chainId, board, logger, fetchBlock })
+    const healer = new Healer({ chainId, board, logger, fetchBlock })
     const ownOptions = { ...options, peek, openWriter }
     await keepFollowing({ options: ownOptions, board, rpc, source, logger, counts, healer, fetchBlock })
   } finally {
@@ -271,7 +271,8 @@ async function fillDown({ store }: OpenedStore, following: Following, signal: Ab
   if (startBlock === 'latest') return
   const { source, board, counts, logger, healer } = following
   await backfill({
-    ...{ source, store, chainId, startBlock, board, counts, logger, signal, onDamage: healer.report },
+    ...{ source, store, chainId, startBlock, board, counts, logger, signal },
+    onDamage: damage => healer.report(damage),
     ...present({ window })
   })
 }
@@ -301,6 +302,6 @@ async function followOnce(
   })
   logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
   const dev = !config.dev ? undefined : config.rpcUrls.length === 1 ? 'oneNode' : 'manyNodes'
-  const { isParted } = healer
+  const isParted = (number: number) => healer.isParted(number)
   await follow({ ...config, source, store, identity, board, counts, logger, signal, dev, isParted })
 }

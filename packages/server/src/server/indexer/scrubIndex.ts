@@ -1,7 +1,7 @@
 import { StoreError, type StoreReader, walkIndex } from '@chain-data/index'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { present } from '../../platform/present.ts'
-import type { Healer } from './createHealer.ts'
+import type { Healer } from './Healer.ts'
 import type { StatusBoard } from './status.ts'
 
 /** Pause after each piece, at least, as a multiple of its time: other work of the thread comes first. */
