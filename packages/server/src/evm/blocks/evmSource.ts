@@ -94,21 +94,11 @@ const maxGiven = 4_096
 const assumedFinality = 64
 
 export function createEvmSource(options: EvmSourceOptions): EvmSource {
-  const { rpc, heads, finality, waivers = [], traces = 'off', dev = false, roots, decode, logger } = options
+  const { rpc, heads, finality, waivers = [], traces = 'off', roots, decode, logger } = options
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
   const authorizationReader = createAuthorizationReader(rpc)
-  /** Names the parent of a block where hardhat left it out, as it does in blocks that `hardhat_mine` makes many of. */
-  async function withParent<T extends Pick<VerifiedBlock, 'ref' | 'parentHash'>>(
-    block: T,
-    signal: AbortSignal | undefined
-  ): Promise<T> {
-    if (!dev || block.ref.number === 0 || !isZeroHash(block.parentHash)) return block
-    const parent = await fetchBlockRef(rpc, block.ref.number - 1, signal)
-    return parent === undefined ? block : { ...block, parentHash: parent.hash }
-  }
-
   /** The last answer of `head`. */
   let newest: ChainHead | undefined
   const isFinal = (number: number) => newest?.finalized !== undefined && number <= newest.finalized
@@ -168,7 +158,7 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
         addTraces === undefined
           ? toRows(verified, authorizations, hasVerifiedRoots)
           : { ...normalizeBlock(verified, authorizations), mayReward: mayReward(verified) }
-      const options: FetchOptions<FetchedBlock> = {
+      const fetchOptions: FetchOptions<FetchedBlock> = {
         ...{ signal, authorizationReader, isFinal: isFinal(number) },
         isTogether: isFinal(number) && !areEmpty,
         // One block at a time is read sooner in this thread.
@@ -182,16 +172,16 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
           given.set(number, { giver, hash: ref.hash, parentHash })
         }
       }
-      const fetched = await fetchBlock(rpc, number, read, { waivers: allowed, roots: checks }, options)
+      const fetched = await fetchBlock(rpc, number, read, { waivers: allowed, roots: checks }, fetchOptions)
       const { ignoredLogs } = fetched
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
           count: ignoredLogs
         })
-      if ('rows' in fetched) return withParent(fetched.rows, signal)
+      if ('rows' in fetched) return withParent(fetched.rows, options, signal)
       const isVerified = hasVerifiedRoots && fetched.block.unknown === undefined
-      const linked = await withParent({ ...fetched.block, hasVerifiedRoots: isVerified }, signal)
+      const linked = await withParent({ ...fetched.block, hasVerifiedRoots: isVerified }, options, signal)
       return encodeBlock((await addTraces?.(linked, fetched.mayReward, signal)) ?? linked)
     },
 
@@ -219,6 +209,17 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
 
 /** A block in its stored form, or one that still needs its traces. */
 type FetchedBlock = DecodedRows | (NormalizedBlock & { readonly mayReward: boolean })
+
+/** Names the parent of a block where hardhat left it out, as it does in blocks that `hardhat_mine` makes many of. */
+async function withParent<T extends Pick<VerifiedBlock, 'ref' | 'parentHash'>>(
+  block: T,
+  { rpc, dev = false }: EvmSourceOptions,
+  signal: AbortSignal | undefined
+): Promise<T> {
+  if (!dev || block.ref.number === 0 || !isZeroHash(block.parentHash)) return block
+  const parent = await fetchBlockRef(rpc, block.ref.number - 1, signal)
+  return parent === undefined ? block : { ...block, parentHash: parent.hash }
+}
 
 /** Reports whether the block is of proof of work, which pays a reward for empty blocks too. */
 function mayReward({ raw: { difficulty } }: VerifiedBlock): boolean {
