@@ -101,7 +101,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       checkChain(method, chainId, origin)
       const params = method.readParams(Reflect.get(request.value as object, 'params'))
       if (method.streams) requireStream(request, origin)
-      return andThen(run(method, params, head, chainId, origin), count, fail)
+      const call = { method, params, head, chainId, origin }
+      return andThen(runMethod(call, limits, reportDamage), count, fail)
     } catch (failure) {
       return fail(failure)
     }
@@ -128,79 +129,84 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       })
     }
   }
+}
 
-  function run(
-    method: Method,
-    params: unknown,
-    head: AnswerHead,
-    chainId: number | undefined,
-    origin: CallOrigin
-  ): MaybePromise<Answer> {
-    const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
-    let context: CallContext | undefined
-    let isEvents: true | undefined
-    const reported = (failure: unknown) => {
-      reportDamage(failure, chainId)
-      throw failure
-    }
-    const work = (getSignal: () => AbortSignal): MaybePromise<AnswerBody> => {
-      context = new CallContext({
-        origin,
-        chainId: Number.isNaN(chainId) ? undefined : chainId,
-        deadlineMs: Date.now() + requestDeadlineMs,
-        lastEventId: method.streams ? origin.lastEventId() || undefined : undefined,
-        getSignal,
-        onDamage: damage => reportDamage(damage, chainId)
-      })
-      const result = method.answer(params, context)
-      return result instanceof Promise ? result.catch(reported).then(bodyOf) : bodyOf(result)
+/** A call to a method with its params, which are checked. */
+interface MethodCall {
+  readonly method: Method
+  readonly params: unknown
+  readonly head: AnswerHead
+  readonly chainId: number | undefined
+  readonly origin: CallOrigin
+}
 
-      function bodyOf(result: unknown): MaybePromise<AnswerBody> {
-        if (result instanceof ResultText) {
-          return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`])
-        }
-        if (result instanceof ResultEvents) {
-          isEvents = true
-          return result.texts
-        }
-        if (result instanceof ResultStream) return begin(result, getSignal)
-        return bounded(successPrefix(head) + exactJson(result) + successSuffix)
-      }
-    }
-    const begin = async (result: ResultStream, getSignal: () => AbortSignal): Promise<AnswerBody> => {
-      const { before, after } = result.around
-      const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
-      const pieces = writePieces(result, successPrefix(head) + before, after + successSuffix, bounds)
-      // Also once the answer has begun, when a failure only cuts the connection.
-      const next = () => pieces.next().catch(reported)
-      const body = await gather({ next, return: () => pieces.return() })
-      // A stream that comes too late is not read any more.
-      if (isStream(body) && getSignal().aborted) await body.return()
-      return body
-    }
-    const deadline = {
-      timeoutMs: requestDeadlineMs,
-      signal: origin.signal,
-      createError: () =>
-        new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
-    }
-    return andThen(
-      withinDeadline(deadline, work),
-      body => ({ body, coverage: context?.coverage, cursor: context?.cursor, isEvents }),
-      failure => {
-        throw origin.signal().aborted
-          ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {})
-          : failure
-      }
-    )
+/** Runs a method until its deadline, and makes what it answers a body, or the stream of one. */
+function runMethod(
+  { method, params, head, chainId, origin }: MethodCall,
+  { requestDeadlineMs, streamIdleMs, responseBytes }: DispatchOptions['limits'],
+  reportDamage: ReturnType<typeof createDamageReport>
+): MaybePromise<Answer> {
+  let context: CallContext | undefined
+  let isEvents: true | undefined
+  const reported = (failure: unknown) => {
+    reportDamage(failure, chainId)
+    throw failure
   }
+  const work = (getSignal: () => AbortSignal): MaybePromise<AnswerBody> => {
+    context = new CallContext({
+      origin,
+      chainId: Number.isNaN(chainId) ? undefined : chainId,
+      deadlineMs: Date.now() + requestDeadlineMs,
+      lastEventId: method.streams ? origin.lastEventId() || undefined : undefined,
+      getSignal,
+      onDamage: damage => reportDamage(damage, chainId)
+    })
+    const result = method.answer(params, context)
+    return result instanceof Promise ? result.catch(reported).then(bodyOf) : bodyOf(result)
 
-  function bounded(body: WholeBody): WholeBody {
-    if (limits.responseBytes !== null && byteLengthOf(body) > limits.responseBytes) {
-      throw tooLarge(limits.responseBytes)
+    function bodyOf(result: unknown): MaybePromise<AnswerBody> {
+      if (result instanceof ResultText) {
+        return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`], responseBytes)
+      }
+      if (result instanceof ResultEvents) {
+        isEvents = true
+        return result.texts
+      }
+      if (result instanceof ResultStream) return begin(result, getSignal)
+      return bounded(successPrefix(head) + exactJson(result) + successSuffix, responseBytes)
     }
+  }
+  const begin = async (result: ResultStream, getSignal: () => AbortSignal): Promise<AnswerBody> => {
+    const { before, after } = result.around
+    const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
+    const pieces = writePieces(result, successPrefix(head) + before, after + successSuffix, bounds)
+    // Also once the answer has begun, when a failure only cuts the connection.
+    const next = () => pieces.next().catch(reported)
+    const body = await gather({ next, return: () => pieces.return() })
+    // A stream that comes too late is not read any more.
+    if (isStream(body) && getSignal().aborted) await body.return()
     return body
   }
+  const deadline = {
+    timeoutMs: requestDeadlineMs,
+    signal: origin.signal,
+    createError: () =>
+      new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
+  }
+  return andThen(
+    withinDeadline(deadline, work),
+    body => ({ body, coverage: context?.coverage, cursor: context?.cursor, isEvents }),
+    failure => {
+      throw origin.signal().aborted
+        ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {})
+        : failure
+    }
+  )
+}
+
+function bounded(body: WholeBody, responseBytes: number | null): WholeBody {
+  if (responseBytes !== null && byteLengthOf(body) > responseBytes) throw tooLarge(responseBytes)
+  return body
 }
 
 /** @throws {Error} a bug: two methods of one endpoint have the same name. */
