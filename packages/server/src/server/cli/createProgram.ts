@@ -24,18 +24,6 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     .description('Account history and holdings of EVM chains and Solana over JSON-RPC.')
     .version(packageFile.version)
 
-  /** Adds a command that asks a running server. */
-  const asking = (name: string) =>
-    program
-      .command(name)
-      .option(
-        '-c, --config <file>',
-        `the configuration of the server: its address, and a project with a key${usually}`
-      )
-      .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
-      .option('-p, --project <projectId>', 'ask as this project', readProjectId)
-      .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
-
   program
     .command('init')
     .description('check nodes, write a configuration that fits them and a key, and show the first call')
@@ -116,6 +104,23 @@ Exit code: 0 when it is done or there was no index, 1 when it is not done, 2 for
     )
     .action(reporting(reset))
 
+  addAskingCommands(program)
+  addProjectCommands(program)
+  return program
+}
+
+/** Adds the commands that ask a running server about an account. */
+function addAskingCommands(program: Command): void {
+  const asking = (name: string) =>
+    program
+      .command(name)
+      .option(
+        '-c, --config <file>',
+        `the configuration of the server: its address, and a project with a key${usually}`
+      )
+      .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
+      .option('-p, --project <projectId>', 'ask as this project', readProjectId)
+      .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
   asking('verify')
     .description('prove that the history of an account is complete and unaltered, or name what is not')
     .argument('<chainId>', 'the EVM chain', readChainId)
@@ -156,7 +161,4 @@ Examples:
 Exit code: 1 when there is no stream, 2 for a wrong configuration. Ctrl-C ends it.`
     )
     .action(reporting(watch))
-
-  addProjectCommands(program)
-  return program
 }
