@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf } from '@chain-data/index'
 import { allFeatures } from '../../features/all.ts'
 import type { ChainState } from '../../model/sync.ts'
 import { createPasswordHider, hidingLogger } from '../../platform/createSecretHider.ts'
@@ -17,7 +16,6 @@ import type { Feature } from '../feature/Feature.ts'
 import type { FetchHandler } from '../http/createFetchHandler.ts'
 import type { NodeHandler } from '../http/createNodeHandler.ts'
 import { createService } from '../http/createService.ts'
-import { type Listener, listen } from '../http/listen.ts'
 import { createPageHosts } from '../http/pageHosts.ts'
 import { requireBasePath } from '../http/requestForm.ts'
 import {
@@ -27,6 +25,7 @@ import {
 } from '../projects/createProjectVerifier.ts'
 import { openProjects } from '../projects/openProjects.ts'
 import { requireStrongKeys } from '../projects/requireStrongKeys.ts'
+import { type Listeners, openListeners } from './openListeners.ts'
 import { openStores } from './openStores.ts'
 import { refuseUnreadSettings } from './refuseUnreadSettings.ts'
 import { startParts } from './startParts.ts'
@@ -121,12 +120,6 @@ export interface ServerOptions {
   readonly verifyLimits?: VerifyLimits
 }
 
-interface Listeners {
-  readonly main: Listener
-  /** Of the pages for operators; absent: `main` has them, or there are none. */
-  readonly operator?: Listener
-}
-
 /** Closing: so long for answers under way, and so long for what is left of their connections. */
 const finishMs = 6_000
 const cutMs = 1_000
@@ -193,47 +186,12 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     basePath,
     logger
   })
-  const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
+  const hasPages =
+    parts.features.some(({ openPages }) => openPages) && (config.pages.status || config.pages.metrics)
   let configured: readonly Project[] = config.projects
   let listening: Promise<Listeners> | undefined
   let listener: Listeners | undefined
   let closing: Promise<void> | undefined
-
-  const open = (handler: NodeHandler, host: string, port: number) =>
-    listen({
-      ...{ handler, host, port, headerBytes },
-      onRefusal: service.countRefusal,
-      maxConnections: config.listen.maxConnections,
-      // A call may stay silent until its deadline.
-      socketIdleMs: Math.max(streamIdleMs, requestDeadlineMs + 5_000)
-    })
-
-  async function listenAll(): Promise<Listeners> {
-    const { host, port } = config.listen
-    const hasPages =
-      parts.features.some(({ openPages }) => openPages) && (config.pages.status || config.pages.metrics)
-    if (operator === 'main' || !hasPages) return { main: await open(service.mainHandler, host, port) }
-    const main = await open(service.callsHandler, host, port)
-    try {
-      return { main, operator: await openOperator(operator, port) }
-    } catch (error) {
-      await main.close(0)
-      throw error
-    }
-  }
-
-  function openOperator(
-    operator: Exclude<typeof config.listen.operator, 'main'>,
-    mainPort: number
-  ): Promise<Listener> {
-    const openAt = (port: number) => open(service.pagesHandler, operator.host, port)
-    if (operator.port !== null) return openAt(operator.port)
-    if (mainPort === 0 || mainPort === 65_535) return openAt(0)
-    return openAt(mainPort + 1).catch((error: unknown) => {
-      if (codeOf(error) === 'EADDRINUSE') return openAt(0)
-      throw error
-    })
-  }
 
   const close = async () => {
     if (drainMs > 0) {
@@ -263,7 +221,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     async listen() {
       if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
       requireStrongKeys(config.listen, configured)
-      listening ??= listenAll().catch((error: unknown) => {
+      listening ??= openListeners(config, service, hasPages).catch((error: unknown) => {
         // The address may be free at the next try.
         listening = undefined
         throw error
