@@ -1,5 +1,5 @@
 import type { Address } from '@chain-data/index'
-import { createKeccakState, permuteKeccak } from './permuteKeccak.ts'
+import { createKeccakState, permuteKeccak } from './permuteKeccak.gen.ts'
 
 /** Writes an address as the wire has it: EIP-55 checksummed. */
 export type FormatAddress = (address: Address) => Address

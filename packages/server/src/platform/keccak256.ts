@@ -1,4 +1,4 @@
-import { createKeccakState, permuteKeccak } from './permuteKeccak.ts'
+import { createKeccakState, permuteKeccak } from './permuteKeccak.gen.ts'
 
 /** Bytes that one permutation takes. */
 const rate = 136

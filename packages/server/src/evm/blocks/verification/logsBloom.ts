@@ -1,6 +1,6 @@
 import type { Hex } from '@chain-data/index'
 import { digitValues, isAbsent, readBytes } from '../../../nodes/evm/rawFields.ts'
-import { createKeccakState, permuteKeccak } from '../../../platform/permuteKeccak.ts'
+import { createKeccakState, permuteKeccak } from '../../../platform/permuteKeccak.gen.ts'
 
 /** `0x` and the digits of 2048 bits. */
 const textLength = 2 + 512
