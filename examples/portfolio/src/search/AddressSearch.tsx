@@ -59,25 +59,7 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
     <search>
       <form className="search" onSubmit={submit} noValidate>
         {settings.chains.length > 1 && (
-          <>
-            <label className="unseen" htmlFor={`${id}chain`}>
-              Chain
-            </label>
-            <select
-              id={`${id}chain`}
-              value={chainId}
-              onChange={event => chooseChain(Number(event.target.value))}
-            >
-              {settings.chains.map(({ id: each, name }) => (
-                <option key={each} value={each}>
-                  {name}
-                </option>
-              ))}
-              {!settings.chains.some(({ id: each }) => each === chainId) && (
-                <option value={chainId}>Chain {chainId}</option>
-              )}
-            </select>
-          </>
+          <ChainChoice id={`${id}chain`} chosen={chainId} onChoose={chooseChain} />
         )}
         <label className="unseen" htmlFor={`${id}address`}>
           Address
@@ -128,6 +110,27 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
         )}
       </div>
     </search>
+  )
+}
+
+function ChainChoice(props: { id: string; chosen: number; onChoose: (chainId: number) => void }) {
+  const { id, chosen, onChoose } = props
+  return (
+    <>
+      <label className="unseen" htmlFor={id}>
+        Chain
+      </label>
+      <select id={id} value={chosen} onChange={event => onChoose(Number(event.target.value))}>
+        {settings.chains.map(chain => (
+          <option key={chain.id} value={chain.id}>
+            {chain.name}
+          </option>
+        ))}
+        {!settings.chains.some(chain => chain.id === chosen) && (
+          <option value={chosen}>Chain {chosen}</option>
+        )}
+      </select>
+    </>
   )
 }
 

@@ -1,4 +1,4 @@
-import { ChainDataClientError, hasReason, TransportError } from '@chain-data/client/fetch'
+import { ChainDataClientError, type ErrorReason, hasReason, TransportError } from '@chain-data/client/fetch'
 import type { ReadingProgress } from '@chain-data/client/history'
 import { chainById } from '../config.ts'
 import { shownInteger } from './formatAmount.ts'
@@ -51,38 +51,6 @@ export function explainError(error: unknown, chainId: number): Explanation {
       isReading: true
     }
   }
-  if (hasReason(error, 'HISTORY_UNPROVABLE')) {
-    return {
-      title: 'Older history cannot be proven',
-      text: 'The service only shows histories of which nothing can be missing, and the older part of this one cannot be found completely from its node.',
-      passes: false,
-      concernsAll: false
-    }
-  }
-  if (hasReason(error, 'UPSTREAM_UNAVAILABLE') || hasReason(error, 'OVERLOADED')) {
-    return {
-      title: `${name} cannot be read right now`,
-      text: 'The service runs, but its node does not answer well. This page tries again by itself.',
-      passes: true,
-      concernsAll: false
-    }
-  }
-  if (hasReason(error, 'RATE_LIMITED')) {
-    return {
-      title: 'Too many questions at once',
-      text: 'The service asks for a pause. This page tries again by itself.',
-      passes: true,
-      concernsAll: true
-    }
-  }
-  if (hasReason(error, 'UNAUTHENTICATED')) {
-    return {
-      title: 'The service does not know this page’s key',
-      text: 'The client key was revoked, or the page was built with another one. Whoever runs the page has to build it with a key that is in force.',
-      passes: false,
-      concernsAll: true
-    }
-  }
   if (hasReason(error, 'FORBIDDEN_ORIGIN')) {
     return {
       title: 'The key does not work from this address',
@@ -91,38 +59,9 @@ export function explainError(error: unknown, chainId: number): Explanation {
       concernsAll: true
     }
   }
-  if (hasReason(error, 'RESPONSE_TOO_LARGE') || hasReason(error, 'TOO_MANY_RESULTS')) {
-    return {
-      title: 'This account has more than the service gives at once',
-      text: 'The host limits how long an answer may be.',
-      passes: false,
-      concernsAll: false
-    }
-  }
-  if (hasReason(error, 'INVALID_PARAMS')) {
-    return {
-      title: 'The service does not take this address',
-      text: 'Check that it belongs to the chosen chain.',
-      passes: false,
-      concernsAll: false
-    }
-  }
-  if (hasReason(error, 'CURSOR_REORGED')) {
-    return {
-      title: 'The chain has just replaced its newest blocks',
-      text: 'What was read may have moved (a reorg). This page tries again by itself.',
-      passes: true,
-      concernsAll: false
-    }
-  }
-  if (hasReason(error, 'METHOD_NOT_FOUND')) {
-    return {
-      title: 'The service does not offer this',
-      text: 'This host has left it out.',
-      passes: false,
-      concernsAll: false
-    }
-  }
+  const [, told] =
+    Object.entries(byReason(name)).find(([reason]) => hasReason(error, reason as ErrorReason)) ?? []
+  if (told !== undefined) return told
   if (error instanceof TransportError) {
     return {
       title: error.code === 'TIMEOUT' ? 'The service takes too long' : 'The service cannot be reached',
@@ -138,6 +77,64 @@ export function explainError(error: unknown, chainId: number): Explanation {
     text: `${known && error.code === 'PROTOCOL' ? 'What answered is not this service.' : 'The service could not answer.'}${id}`,
     passes: known && error.retryable,
     concernsAll: false
+  }
+}
+
+/** What is told of reasons whose data says nothing more. @param name - Of the chain. */
+function byReason(name: string): Partial<Record<ErrorReason, Explanation>> {
+  const unavailable = {
+    title: `${name} cannot be read right now`,
+    text: 'The service runs, but its node does not answer well. This page tries again by itself.',
+    passes: true,
+    concernsAll: false
+  }
+  const tooMuch = {
+    title: 'This account has more than the service gives at once',
+    text: 'The host limits how long an answer may be.',
+    passes: false,
+    concernsAll: false
+  }
+  return {
+    HISTORY_UNPROVABLE: {
+      title: 'Older history cannot be proven',
+      text: 'The service only shows histories of which nothing can be missing, and the older part of this one cannot be found completely from its node.',
+      passes: false,
+      concernsAll: false
+    },
+    UPSTREAM_UNAVAILABLE: unavailable,
+    OVERLOADED: unavailable,
+    RATE_LIMITED: {
+      title: 'Too many questions at once',
+      text: 'The service asks for a pause. This page tries again by itself.',
+      passes: true,
+      concernsAll: true
+    },
+    UNAUTHENTICATED: {
+      title: 'The service does not know this page’s key',
+      text: 'The client key was revoked, or the page was built with another one. Whoever runs the page has to build it with a key that is in force.',
+      passes: false,
+      concernsAll: true
+    },
+    RESPONSE_TOO_LARGE: tooMuch,
+    TOO_MANY_RESULTS: tooMuch,
+    INVALID_PARAMS: {
+      title: 'The service does not take this address',
+      text: 'Check that it belongs to the chosen chain.',
+      passes: false,
+      concernsAll: false
+    },
+    CURSOR_REORGED: {
+      title: 'The chain has just replaced its newest blocks',
+      text: 'What was read may have moved (a reorg). This page tries again by itself.',
+      passes: true,
+      concernsAll: false
+    },
+    METHOD_NOT_FOUND: {
+      title: 'The service does not offer this',
+      text: 'This host has left it out.',
+      passes: false,
+      concernsAll: false
+    }
   }
 }
 
