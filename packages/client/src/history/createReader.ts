@@ -72,10 +72,8 @@ export function createReader(
   let cursor: string | undefined
   /** How long the list becomes with the next reading, if the account has as many records. */
   let wanted = 0
-  let finalized: number | undefined
-  let reportsFinality = true
-  let finalityReadMs = 0
   let readAtMs: number | undefined
+  const readFinality = createFinality(client, chainId, signal)
 
   async function read(limit: number, before?: string): Promise<readonly TransactionRecord[]> {
     try {
@@ -94,38 +92,15 @@ export function createReader(
     }
   }
 
-  /** Has to end before records are read: what was final before cannot change afterwards. */
-  async function readFinality(): Promise<void> {
-    const nowMs = Date.now()
-    // The first page is not held up: it may be read again.
-    if (held === nothingHeld || !reportsFinality || nowMs - finalityReadMs < finalityEveryMs) return
-    if (held.records.every(record => isFinal(record, held.finalTo))) return
-    try {
-      const status = await client.getSyncStatus({ chainId, signal, retries: 0 })
-      finalized = status.finalized
-      reportsFinality = finalized !== undefined
-    } catch (error) {
-      // What was reported before stays final.
-      reportsFinality = !hasReason(error, 'METHOD_NOT_FOUND')
-    }
-    finalityReadMs = nowMs
-  }
-
   function hold(next: HeldHistory, covers: Coverage | undefined): void {
     held = next
     wanted = 0
     if (JSON.stringify(covers) !== JSON.stringify(coverage)) coverage = covers
   }
 
-  function finalBlock(records: readonly TransactionRecord[]): number {
-    if (reportsFinality) return finalized ?? -1
-    const newest = records.find(record => isConfirmed(record))
-    return (answered?.to ?? (newest ? blockOf(newest) : 0)) - usualDepth
-  }
-
   /** @param length - How long the list becomes at least, if the account has as many records. */
   async function readNewest(length = wanted): Promise<void> {
-    await readFinality()
+    const finalBlock = await readFinality(held)
     const open = held.records.filter(record => !isFinal(record, held.finalTo)).length
     const least = open + (cursorOf(held.records) === undefined ? pageSize : overlap)
     // Each longer page replaces the one before, so that what is not final is always one answer of the service.
@@ -133,7 +108,13 @@ export function createReader(
       const isLargest = limit >= largestPage
       if (isLargest) limit = largestPage
       const records = await read(limit)
-      const joined = joinNewest(held, { records, limit, length, isLargest, finalTo: finalBlock(records) })
+      const joined = joinNewest(held, {
+        records,
+        limit,
+        length,
+        isLargest,
+        finalTo: finalBlock(records, answered)
+      })
       if (joined === undefined) continue
       cursor = answeredAt
       readAtMs = Date.now()
@@ -194,5 +175,41 @@ export function createReader(
     readAtMs: () => readAtMs,
     readNewest: () => readNewest(),
     readOlder
+  }
+}
+
+/**
+ * Follows what is final on the chain, as far as the host reports it.
+ *
+ * @returns Finds out which block is final in an answer that comes afterwards. It has to end before records are read: what was
+ *   final before cannot change any more.
+ */
+function createFinality(client: HistoryClient, chainId: number, signal: AbortSignalLike) {
+  let finalized: number | undefined
+  let isReported = true
+  let readMs = 0
+
+  function finalBlock(records: readonly TransactionRecord[], answered: Coverage | undefined): number {
+    if (isReported) return finalized ?? -1
+    const newest = records.find(record => isConfirmed(record))
+    return (answered?.to ?? (newest ? blockOf(newest) : 0)) - usualDepth
+  }
+
+  return async ({ records, finalTo }: HeldHistory) => {
+    const nowMs = Date.now()
+    const isDue = isReported && nowMs - readMs >= finalityEveryMs
+    // The first page is not held up: it may be read again.
+    if (isDue && records.some(record => !isFinal(record, finalTo))) {
+      try {
+        const status = await client.getSyncStatus({ chainId, signal, retries: 0 })
+        finalized = status.finalized
+        isReported = finalized !== undefined
+      } catch (error) {
+        // What was reported before stays final.
+        isReported = !hasReason(error, 'METHOD_NOT_FOUND')
+      }
+      readMs = nowMs
+    }
+    return finalBlock
   }
 }
