@@ -20,6 +20,9 @@ export function createContract(
   return { data: concat([bytecode, abi.encodeDeploy(args)]), ...(creates === undefined ? {} : { creates }) }
 }
 
+/** Finds the address of an account by its name. */
+type AddressOf = (name: string) => string
+
 /**
  * Calls that mean something, written once with their effects.
  *
@@ -27,11 +30,25 @@ export function createContract(
  */
 export function createEvmCalls(world: EvmWorld) {
   const address = (name: string) => evmAccount(world, name).address
-  const call = (contract: EvmContract, method: string, args: unknown[]) => ({
+  return {
+    ...erc20Calls(address),
+    ...relayCalls(address),
+    ...erc721Calls(address),
+    ...erc1155Calls(address)
+  }
+}
+
+/** The calls of {@link createEvmCalls}. */
+export type EvmCalls = ReturnType<typeof createEvmCalls>
+
+function call(contract: EvmContract, method: string, args: unknown[]) {
+  return {
     to: contract.address,
     data: devContract(abis[contract.kind]).abi.encodeFunctionData(method, args)
-  })
+  }
+}
 
+function erc20Calls(address: AddressOf) {
   return {
     /** New base units for `to`; anybody may mint. */
     erc20Mint: (from: string, token: EvmContract, to: string, amount: bigint): EvmCall => ({
@@ -55,7 +72,12 @@ export function createEvmCalls(world: EvmWorld) {
     erc20Approve: (from: string, token: EvmContract, spender: string, amount: bigint): EvmCall => ({
       from,
       ...call(token, 'approve', [spender, amount])
-    }),
+    })
+  }
+}
+
+function relayCalls(address: AddressOf) {
+  return {
     /** Several transfers out of the caller's balance in one transaction; needs an approval. */
     relayPay: (
       from: string,
@@ -89,7 +111,12 @@ export function createEvmCalls(world: EvmWorld) {
       effects: [{ kind: 'internal', from: relay.address, to: address(to), valueWei }]
     }),
     /** A call that always reverts. */
-    relayFail: (from: string, relay: EvmContract): EvmCall => ({ from, ...call(relay, 'fail', []) }),
+    relayFail: (from: string, relay: EvmContract): EvmCall => ({ from, ...call(relay, 'fail', []) })
+  }
+}
+
+function erc721Calls(address: AddressOf) {
+  return {
     /** A new token with its URI. */
     erc721Mint: (from: string, nft: EvmContract, to: string, tokenId: bigint, uri: string): EvmCall => ({
       from,
@@ -116,7 +143,12 @@ export function createEvmCalls(world: EvmWorld) {
       from,
       ...call(nft, nft.kind === 'erc721' ? 'setTokenURI' : 'setURI', [tokenId, uri]),
       effects: [{ kind: 'uri', contract: nft.address, tokenId, uri }]
-    }),
+    })
+  }
+}
+
+function erc1155Calls(address: AddressOf) {
+  return {
     /** New units of one id. */
     erc1155Mint: (
       from: string,
@@ -184,6 +216,3 @@ export function createEvmCalls(world: EvmWorld) {
     })
   }
 }
-
-/** The calls of {@link createEvmCalls}. */
-export type EvmCalls = ReturnType<typeof createEvmCalls>
