@@ -36,10 +36,10 @@ export {
 } from './solana/coreAccounts.ts'
 export {
   createSolanaDriver,
-  type MintIntent,
   type SendOptions,
   type SolanaDriver
 } from './solana/createSolanaDriver.ts'
+export type { MintIntent } from './solana/createSolanaTokens.ts'
 export {
   editionAddress,
   encodeMetadata,

@@ -1,6 +1,7 @@
 import { AddressLookupTableAccount, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { createByteWriter } from '../ByteWriter.ts'
-import { rent, type SendOptions, type SolanaDriver, withheld } from '../createSolanaDriver.ts'
+import type { SendOptions, SolanaDriver } from '../createSolanaDriver.ts'
+import { rent, withheld } from '../createSolanaTokens.ts'
 import { mintExtensions as made } from '../mintExtensions.ts'
 import type { SolanaIntent } from '../noteTransaction.ts'
 import type { SolanaTokenAccount } from '../SolanaWorld.ts'
