@@ -1,5 +1,6 @@
 import type { IncludedPart } from '@chain-data/protocol'
 import { hasReason } from '../hasReason.ts'
+import { startDeadline } from '../startDeadline.ts'
 import { createReader, type HistoryClient } from './createReader.ts'
 import { createPolling, type FedList, type HistoryFeed } from './HistoryFeed.ts'
 import type { FailedRead, HistorySnapshot, ReadingProgress } from './HistorySnapshot.ts'
@@ -84,7 +85,6 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   /** When the newest records are read again. */
   let dueMs = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  let endPause = () => {}
   let endFeed: (() => void) | undefined
   let endVisibility = () => {}
 
@@ -203,14 +203,8 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
         olderError = undefined
         progress = error.data.progress
         publish()
-        const waitMs = error.retryAfterMs ?? firstBackoffMs
-        await new Promise<void>(resolve => {
-          const pause = setTimeout(resolve, waitMs)
-          endPause = () => {
-            clearTimeout(pause)
-            resolve()
-          }
-        })
+        const pause = startDeadline(error.retryAfterMs ?? firstBackoffMs, ending.signal)
+        await pause.race(new Promise(() => {})).catch(pause.release)
       }
     }
   }
@@ -268,7 +262,6 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
       ending.abort()
       listeners.clear()
       stop()
-      endPause()
     }
   }
 }
