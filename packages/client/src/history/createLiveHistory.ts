@@ -103,9 +103,7 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   }
 
   function currentSnapshot(): HistorySnapshot {
-    const { records, hasOlder, reorgs } = reader.held()
-    const coverage = reader.coverage()
-    const readAtMs = reader.readAtMs()
+    const { records, hasOlder, reorgs, coverage, readAtMs } = reader.state()
     const facts = {
       ...{ hasOlder, reorgs, isLoadingOlder: loadingOlder !== undefined },
       ...(olderError && { olderError }),
@@ -125,18 +123,17 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   }
 
   async function readNewest(): Promise<void> {
-    const { held, coverage } = reader
-    const before = held().records
-    const blockBefore = coverage()?.to
+    const before = reader.state()
     let waitMs = Number.POSITIVE_INFINITY
     dueMs = waitMs
     try {
       await takeTurn(reader.readNewest)
       failed = undefined
       failures = 0
-      const block = coverage()?.to
-      const hasNewBlock = block === undefined || blockBefore === undefined ? undefined : block !== blockBefore
-      waitMs = feed.waitMs({ hasChanged: before !== held().records, hasNewBlock, cursor: reader.cursor() })
+      const { records, coverage, cursor } = reader.state()
+      const blocks = [before.coverage?.to, coverage?.to]
+      const hasNewBlock = blocks.includes(undefined) ? undefined : blocks[0] !== blocks[1]
+      waitMs = feed.waitMs({ hasChanged: before.records !== records, hasNewBlock, cursor })
     } catch (caught) {
       const error = caught as Error & { readonly retryable?: boolean; readonly retryAfterMs?: number }
       if (error.retryable) {
@@ -166,7 +163,7 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     clearTimeout(timer)
     if (reading || !listeners.size || dueMs === Number.POSITIVE_INFINITY) return
     // What was never read is, so that a page that was opened in the background is there when it is looked at.
-    if (reader.readAtMs() !== undefined && !visibility.isVisible()) return
+    if (reader.state().readAtMs !== undefined && !visibility.isVisible()) return
     timer = setTimeout(refresh, Math.min(Math.max(0, dueMs - Date.now()), longestTimerMs))
   }
 

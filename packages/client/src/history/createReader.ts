@@ -27,21 +27,26 @@ export interface ReaderOptions {
   readonly signal: AbortSignalLike
 }
 
+/** A history as it is held. */
+interface ReaderState extends HeldHistory {
+  /** Of the last answer; absent where the host does not report it. */
+  readonly coverage: Coverage | undefined
+  /** Position of the newest records in the changes of the chain; absent where the host does not report it. */
+  readonly cursor: string | undefined
+  /** When the newest records were read, in milliseconds since 1970; absent before the first answer. */
+  readonly readAtMs: number | undefined
+}
+
 /** Reads the history of one address and holds it. One of its functions may run at a time. */
 export interface Reader {
-  readonly held: () => HeldHistory
-  /** Of the last answer; absent where the host does not report it. */
-  readonly coverage: () => Coverage | undefined
-  /** Position of the newest records in the changes of the chain; absent where the host does not report it. */
-  readonly cursor: () => string | undefined
+  /** What is held now. */
+  readonly state: () => ReaderState
   /**
    * Applies changes to what is held, without a call.
    *
    * @returns The cursor of what is then held; nothing where it has to be read.
    */
   readonly advance: (after: string, to: HistoryPosition, apply: ApplyChanges) => string | undefined
-  /** When the newest records were read, in milliseconds since 1970; absent before the first answer. */
-  readonly readAtMs: () => number | undefined
   /** Reads the newest records and all that may still change. */
   readonly readNewest: () => Promise<void>
   /** Reads the next older page, or everything anew where what is held may still change. */
@@ -155,9 +160,7 @@ export function createReader(
   }
 
   return {
-    held: () => held,
-    coverage: () => coverage,
-    cursor: () => cursor,
+    state: () => ({ ...held, coverage, cursor, readAtMs }),
     advance(after, to, apply) {
       if (after !== cursor) return cursor
       const { records, hasOlder } = held
@@ -172,7 +175,6 @@ export function createReader(
       hold(advanceTo(held, next, to.finalized), coverage && { ...coverage, to: to.head.blockNumber })
       return cursor
     },
-    readAtMs: () => readAtMs,
     readNewest: () => readNewest(),
     readOlder
   }
