@@ -4,7 +4,7 @@ import { UpstreamError } from '../upstreams/upstreamError.ts'
 import { isBatchRefusal, JsonRpcLink } from './JsonRpcLink.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from './nodeCall.ts'
 
-/** Makes what work asks of one upstream: its node, for as long as a signal lets the work go on. */
+/** Creates the node of one upstream for each signal, which ends its calls. */
 export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => EvmNode {
   const { name, batchSize } = link
   const rpc = new JsonRpcLink(link)

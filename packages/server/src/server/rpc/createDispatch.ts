@@ -140,7 +140,7 @@ interface MethodCall {
   readonly origin: CallOrigin
 }
 
-/** Runs a method until its deadline, and makes what it answers a body, or the stream of one. */
+/** Runs a method within its deadline and writes its result as the body of an answer, whole or as a stream. */
 function runMethod(
   { method, params, head, chainId, origin }: MethodCall,
   { requestDeadlineMs, streamIdleMs, responseBytes }: DispatchOptions['limits'],
