@@ -97,68 +97,6 @@ export function createVerifyHistory({
     )
   }
 
-  /**
-   * Opens the index once more. Newer blocks on the same branch do no harm: they are not read. A replica may show an older view, which
-   * does not have them all, and has them soon.
-   */
-  async function reopen(
-    reader: Pick<StoreReader, 'openSnapshot'>,
-    at: BlockAt,
-    branch: number,
-    { signal, pause }: MethodContext
-  ) {
-    const isBehind = (error: unknown) => error instanceof IndexMovedError && error.isBehind
-    return retryWhileMoving(signal, isBehind, async () => {
-      const snapshot = await reader.openSnapshot({ pause })
-      try {
-        if ((await snapshot.rollbacks()) !== branch) throw new IndexMovedError(at)
-        const range = await snapshot.indexedRange()
-        if (range === undefined || range.to.number < at.number) throw new IndexMovedError(at, true)
-        return snapshot
-      } catch (error) {
-        await snapshot.close()
-        throw error
-      }
-    })
-  }
-
-  /** Reads all of the account's history older than the index that nodes answer for. */
-  async function readOlder(
-    chain: VerifiedChain,
-    account: Address,
-    context: MethodContext
-  ): Promise<ReadOlder> {
-    const { older: nodes, traces } = chain
-    if (nodes === undefined) return { covered: { deepHistory: 'none' } }
-    for (;;) {
-      const { snapshot, status } = await openSettled(chain, context)
-      let below: BelowIndex | undefined
-      let missing: MissingBelow | undefined
-      let source: DeepSource | undefined
-      try {
-        if (!(await snapshot.marks()).backfilled) throw await notBackfilled(snapshot, status)
-        source = await nodes.whoAnswers(snapshot, context.signal)
-        // What lacks something is judged here, not refused.
-        const rule = { isStrict: false }
-        if (source !== 'none') below = await nodes.open(snapshot, account, status, context, rule)
-        missing = await below?.missing(undefined)
-      } finally {
-        await snapshot.close()
-      }
-      if (missing === undefined) {
-        const covered = await coverageBelow(source, below)
-        if (below === undefined || covered.deepHistory === 'none') return { covered }
-        const records = (blockNumber: number) => below.records({ olderThan: { blockNumber, index: 0 } })
-        const candidates = await below.readCandidates()
-        const range = { from: covered.deepFrom ?? 0, below: below.anchor.number }
-        // An authorization that is missing shows: it used a nonce.
-        const lacks = (await below.coverage()).gaps.filter(gap => gap !== 'authorities')
-        return { covered, older: { ...range, lacks, isTraced: traces === 'on', records, candidates } }
-      }
-      await missing.read()
-    }
-  }
-
   /** Closes the snapshot before the node is asked, because that may take long. */
   async function readIndex(
     chain: VerifiedChain,
@@ -186,6 +124,64 @@ export function createVerifyHistory({
     } finally {
       await snapshot.close()
     }
+  }
+}
+
+/**
+ * Opens the index once more. Newer blocks on the same branch do no harm: they are not read. A replica may show an older view, which
+ * does not have them all, and has them soon.
+ */
+async function reopen(
+  reader: Pick<StoreReader, 'openSnapshot'>,
+  at: BlockAt,
+  branch: number,
+  { signal, pause }: MethodContext
+) {
+  const isBehind = (error: unknown) => error instanceof IndexMovedError && error.isBehind
+  return retryWhileMoving(signal, isBehind, async () => {
+    const snapshot = await reader.openSnapshot({ pause })
+    try {
+      if ((await snapshot.rollbacks()) !== branch) throw new IndexMovedError(at)
+      const range = await snapshot.indexedRange()
+      if (range === undefined || range.to.number < at.number) throw new IndexMovedError(at, true)
+      return snapshot
+    } catch (error) {
+      await snapshot.close()
+      throw error
+    }
+  })
+}
+
+/** Reads all of the account's history older than the index that nodes answer for. */
+async function readOlder(chain: VerifiedChain, account: Address, context: MethodContext): Promise<ReadOlder> {
+  const { older: nodes, traces } = chain
+  if (nodes === undefined) return { covered: { deepHistory: 'none' } }
+  for (;;) {
+    const { snapshot, status } = await openSettled(chain, context)
+    let below: BelowIndex | undefined
+    let missing: MissingBelow | undefined
+    let source: DeepSource | undefined
+    try {
+      if (!(await snapshot.marks()).backfilled) throw await notBackfilled(snapshot, status)
+      source = await nodes.whoAnswers(snapshot, context.signal)
+      // What lacks something is judged here, not refused.
+      const rule = { isStrict: false }
+      if (source !== 'none') below = await nodes.open(snapshot, account, status, context, rule)
+      missing = await below?.missing(undefined)
+    } finally {
+      await snapshot.close()
+    }
+    if (missing === undefined) {
+      const covered = await coverageBelow(source, below)
+      if (below === undefined || covered.deepHistory === 'none') return { covered }
+      const records = (blockNumber: number) => below.records({ olderThan: { blockNumber, index: 0 } })
+      const candidates = await below.readCandidates()
+      const range = { from: covered.deepFrom ?? 0, below: below.anchor.number }
+      // An authorization that is missing shows: it used a nonce.
+      const lacks = (await below.coverage()).gaps.filter(gap => gap !== 'authorities')
+      return { covered, older: { ...range, lacks, isTraced: traces === 'on', records, candidates } }
+    }
+    await missing.read()
   }
 }
 
