@@ -87,81 +87,81 @@ export function createAccountReader(cache: Pick<DeepHistoryCache, 'save'>) {
     searches.found = count === all.length ? undefined : { bottom, blocks: all.slice(count) }
   }
 
-  /** @returns `undefined`: the searches have not been through any blocks together yet. */
-  async function look(
-    { logs, direct, below }: Searches,
-    signal: AbortSignal,
-    wanted: number
-  ): Promise<Searches['found']> {
-    const lowest = Math.min(direct?.from ?? 0, direct?.reach ?? Number.POSITIVE_INFINITY)
-    const isLogs = logs.from > 0 && logs.from >= lowest
-    const isDirect = direct !== undefined && direct.end === undefined && direct.from >= logs.from
-    await Promise.all([isLogs && logs.advance(signal, wanted), isDirect && direct.advance(signal, wanted)])
-    const bottom = Math.max(logs.from, direct?.from ?? 0)
-    if (bottom >= below) return undefined
-    return { bottom, blocks: merge(logs.take(bottom), direct?.take(bottom) ?? []) }
-  }
-
-  /**
-   * Reads the first blocks of a list, and notes their records there.
-   * @returns how many of them were read, which are fewer when the request may make no more calls.
-   */
-  async function readBlocks(searches: Searches, all: FoundBlock[], count: number, signal: AbortSignal) {
-    const read = await Promise.allSettled(
-      all.slice(0, count).map(async (block, position) => {
-        all[position] = { ...block, hashes: [], records: await readBlock(block, searches, signal) }
-      })
-    )
-    const failures = read.flatMap(each => (each.status === 'rejected' ? [each.reason] : []))
-    const failed = failures.find(error => !(error instanceof CallBoundError)) ?? failures[0]
-    const whole = read.findIndex(({ status }) => status === 'rejected')
-    if (failed === undefined) return count
-    if (whole === 0 || !(failed instanceof CallBoundError)) throw failed
-    return whole
-  }
-
-  /** Reads the account's records in blocks of a stretch that no hint names. */
-  async function readUnlisted(
-    { address, unlisted, blocks }: Searches,
-    read: readonly FoundBlock[],
-    stretch: { readonly from: number; readonly below: number },
-    signal: AbortSignal
-  ): Promise<readonly DeepRecord[]> {
-    if (unlisted === undefined) return []
-    const known = read.filter(({ records = [] }) => records.length > 0)
-    const sent = known.flatMap(({ number, records = [] }) => sentOf(records, address).map(() => number))
-    const named = new Set(known.map(({ number }) => number))
-    const numbers = (await unlisted.find(stretch, sent, signal)).filter(number => !named.has(number))
-    const found = await Promise.all(
-      numbers.map(async number => {
-        const records = unlisted.records.get(number) ?? recordsOf(await blocks.block(number, signal), address)
-        unlisted.records.set(number, records)
-        return records
-      })
-    )
-    return found.flat()
-  }
-
-  async function readBlock(
-    { number, hashes, records }: FoundBlock,
-    { address, blocks }: Searches,
-    signal: AbortSignal
-  ): Promise<readonly DeepRecord[]> {
-    if (records !== undefined) {
-      requireNamed(
-        number,
-        hashes,
-        records.map(({ bytes }) => hashOfRecord(bytes))
-      )
-      return records
-    }
-    if (hashes.length === 0) return []
-    const rows = await blocks.block(number, signal)
-    requireNamed(number, hashes, hashesIn(rows))
-    return recordsOf(rows, address)
-  }
-
   return { step }
+}
+
+/** @returns `undefined`: the searches have not been through any blocks together yet. */
+async function look(
+  { logs, direct, below }: Searches,
+  signal: AbortSignal,
+  wanted: number
+): Promise<Searches['found']> {
+  const lowest = Math.min(direct?.from ?? 0, direct?.reach ?? Number.POSITIVE_INFINITY)
+  const isLogs = logs.from > 0 && logs.from >= lowest
+  const isDirect = direct !== undefined && direct.end === undefined && direct.from >= logs.from
+  await Promise.all([isLogs && logs.advance(signal, wanted), isDirect && direct.advance(signal, wanted)])
+  const bottom = Math.max(logs.from, direct?.from ?? 0)
+  if (bottom >= below) return undefined
+  return { bottom, blocks: merge(logs.take(bottom), direct?.take(bottom) ?? []) }
+}
+
+/**
+ * Reads the first blocks of a list, and notes their records there.
+ * @returns how many of them were read, which are fewer when the request may make no more calls.
+ */
+async function readBlocks(searches: Searches, all: FoundBlock[], count: number, signal: AbortSignal) {
+  const read = await Promise.allSettled(
+    all.slice(0, count).map(async (block, position) => {
+      all[position] = { ...block, hashes: [], records: await readBlock(block, searches, signal) }
+    })
+  )
+  const failures = read.flatMap(each => (each.status === 'rejected' ? [each.reason] : []))
+  const failed = failures.find(error => !(error instanceof CallBoundError)) ?? failures[0]
+  const whole = read.findIndex(({ status }) => status === 'rejected')
+  if (failed === undefined) return count
+  if (whole === 0 || !(failed instanceof CallBoundError)) throw failed
+  return whole
+}
+
+/** Reads the account's records in blocks of a stretch that no hint names. */
+async function readUnlisted(
+  { address, unlisted, blocks }: Searches,
+  read: readonly FoundBlock[],
+  stretch: { readonly from: number; readonly below: number },
+  signal: AbortSignal
+): Promise<readonly DeepRecord[]> {
+  if (unlisted === undefined) return []
+  const known = read.filter(({ records = [] }) => records.length > 0)
+  const sent = known.flatMap(({ number, records = [] }) => sentOf(records, address).map(() => number))
+  const named = new Set(known.map(({ number }) => number))
+  const numbers = (await unlisted.find(stretch, sent, signal)).filter(number => !named.has(number))
+  const found = await Promise.all(
+    numbers.map(async number => {
+      const records = unlisted.records.get(number) ?? recordsOf(await blocks.block(number, signal), address)
+      unlisted.records.set(number, records)
+      return records
+    })
+  )
+  return found.flat()
+}
+
+async function readBlock(
+  { number, hashes, records }: FoundBlock,
+  { address, blocks }: Searches,
+  signal: AbortSignal
+): Promise<readonly DeepRecord[]> {
+  if (records !== undefined) {
+    requireNamed(
+      number,
+      hashes,
+      records.map(({ bytes }) => hashOfRecord(bytes))
+    )
+    return records
+  }
+  if (hashes.length === 0) return []
+  const rows = await blocks.block(number, signal)
+  requireNamed(number, hashes, hashesIn(rows))
+  return recordsOf(rows, address)
 }
 
 /** The records whose transactions an account sent. */
