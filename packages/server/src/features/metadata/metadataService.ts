@@ -7,7 +7,7 @@ import { createYielder } from '../../platform/concurrency/pause.ts'
 import { readAllowHosts } from './checkUrl.ts'
 import { createDocumentFetcher } from './createDocumentFetcher.ts'
 import { createDocuments, type Document, pictureDocument } from './documents.ts'
-import { createFetchQueue, type FetchQueueLimits, type Line, type Work } from './fetchQueue.ts'
+import { FetchQueue, type FetchQueueLimits, type Line, type Work } from './FetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import { createHostHealth } from './hostHealth.ts'
 import { isOurs, isThrottled, metadataFailure } from './metadataFailure.ts'
@@ -71,7 +71,7 @@ export function createMetadataService(options: MetadataServiceOptions): Metadata
   const { guardedFetch, gateways, cache = noMetadataCache, now = Date.now } = options
   const allowHosts = readAllowHosts(options.allowHosts ?? [])
   const limits = { total: 32, perHost: 4, waiting: 4096, patienceMs, ...options.concurrency }
-  const queue = createFetchQueue(limits)
+  const queue = new FetchQueue(limits)
   const background = queue.openLine()
   const lookups = { fresh: 0, stale: 0, negative: 0, missing: 0 }
   const fetches: Record<string, number> = {}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFetchQueue, type FetchQueueLimits, type Line } from './fetchQueue.ts'
+import { FetchQueue, type FetchQueueLimits, type Line } from './FetchQueue.ts'
 
 const never = new AbortController().signal
 const turn = () => new Promise(resolve => setImmediate(resolve))
@@ -7,7 +7,7 @@ const busy = { context: { reason: 'BUSY' } }
 
 /** Tasks that run until told to end, with the greatest number seen at once. */
 function createWork(limits: Partial<FetchQueueLimits>) {
-  const queue = createFetchQueue({ total: 32, perHost: 4, waiting: 1000, patienceMs: 60_000, ...limits })
+  const queue = new FetchQueue({ total: 32, perHost: 4, waiting: 1000, patienceMs: 60_000, ...limits })
   const running = new Map<string, number>()
   const started: string[] = []
   const ends: (() => void)[] = []

@@ -31,15 +31,6 @@ export interface Work {
   run<T>(host: string, start: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-export interface FetchQueue {
-  openLine(): Line
-  openWork(line: Line): Work
-  /** Tasks of a host, running and waiting. */
-  load(host: string): number
-  running(): number
-  waiting(): number
-}
-
 interface Task {
   readonly host: string
   readonly lines: Set<Line>
@@ -62,123 +53,46 @@ const shareOfFree = 3
  * three quarters of the places, two share six sevenths: whoever comes next always finds some free, however long the tasks
  * under way take. A host at its limit holds back nobody else.
  */
-export function createFetchQueue(limits: FetchQueueLimits): FetchQueue {
+export class FetchQueue {
+  readonly #limits: FetchQueueLimits
   /** With tasks waiting, in order of turns. */
-  const lines = new Set<Line>()
-  const loads = new Map<string, { running: number; waiting: number }>()
-  let running = 0
-  let waiting = 0
+  readonly #lines = new Set<Line>()
+  readonly #loads = new Map<string, { running: number; waiting: number }>()
+  #running = 0
+  #waiting = 0
 
-  function count(host: string, runningChange: number, waitingChange: number): void {
-    const load = loads.get(host) ?? { running: 0, waiting: 0 }
-    load.running += runningChange
-    load.waiting += waitingChange
-    running += runningChange
-    waiting += waitingChange
-    if (load.running + load.waiting === 0) loads.delete(host)
-    else loads.set(host, load)
+  constructor(limits: FetchQueueLimits) {
+    this.#limits = limits
   }
 
-  function hasRoom(host: string): boolean {
-    return running < limits.total && (loads.get(host)?.running ?? 0) < limits.perHost
+  openLine(): Line {
+    return { hosts: new Map(), waiting: 0, running: 0 }
   }
 
-  function startNext(): void {
-    while (running < limits.total && startAny()) {}
-  }
-
-  function startAny(): boolean {
-    for (const line of lines) if (startOne(line)) return true
-    return false
-  }
-
-  /** @returns whether a task of this line could start. */
-  function startOne(line: Line): boolean {
-    if (line.running >= shareOfFree * (limits.total - running)) return false
-    // Few are passed over: only as many hosts can be at their limit as fit into the total.
-    for (const [host, tasks] of line.hosts) {
-      while (tasks[0]?.isGone) tasks.shift()
-      const [task] = tasks
-      if (task === undefined) line.hosts.delete(host)
-      if (task === undefined || !hasRoom(host)) continue
-      line.hosts.delete(host)
-      line.hosts.set(host, tasks)
-      leave(task)
-      lines.delete(line)
-      if (line.waiting > 0) lines.add(line)
-      if (performance.now() - task.sinceMs > limits.patienceMs) task.refuse(busy('Waited too long', host))
-      else begin(task, line)
-      return true
-    }
-    return false
-  }
-
-  function begin(task: Task, line: Line): void {
-    line.running++
-    count(task.host, 1, 0)
-    task.begin(() => {
-      line.running--
-      count(task.host, -1, 0)
-      startNext()
-    })
-  }
-
-  function enter(task: Task, line: Line): void {
-    task.lines.add(line)
-    const tasks = line.hosts.get(task.host)
-    if (tasks === undefined) line.hosts.set(task.host, [task])
-    else tasks.push(task)
-    line.waiting++
-    lines.add(line)
-  }
-
-  /** Takes a waiting task out of all its lines. */
-  function leave(task: Task): void {
-    task.isGone = true
-    count(task.host, 0, -1)
-    for (const line of task.lines) {
-      if (--line.waiting > 0) continue
-      line.hosts.clear()
-      lines.delete(line)
-    }
-  }
-
-  /** @throws {MetadataError} BUSY when no other line has more tasks than those of the newcomer. */
-  function makeRoom(host: string, own: ReadonlySet<Line>): void {
-    if (waiting < limits.waiting) return
-    let longest: Line | undefined
-    for (const line of lines) if (line.waiting > (longest?.waiting ?? 0)) longest = line
-    const shortestOwn = Math.min(...[...own].map(line => line.waiting))
-    const newest = longest !== undefined && longest.waiting > shortestOwn + 1 ? newestOf(longest) : undefined
-    if (newest === undefined) throw busy('Too many fetches waiting', host)
-    leave(newest)
-    newest.refuse(busy('Too many fetches waiting', newest.host))
-  }
-
-  function openWork(first: Line): Work {
+  openWork(first: Line): Work {
     const wanting = new Set([first])
     const waitingTasks = new Set<Task>()
     return {
-      alsoFor(line) {
+      alsoFor: line => {
         if (wanting.has(line)) return
         wanting.add(line)
-        for (const task of waitingTasks) if (!task.isGone) enter(task, line)
-        startNext()
+        for (const task of waitingTasks) if (!task.isGone) this.#enter(task, line)
+        this.#startNext()
       },
-      async run(host, start, signal) {
+      run: async (host, start, signal) => {
         signal.throwIfAborted()
-        makeRoom(host, wanting)
+        this.#makeRoom(host, wanting)
         const task = createTask(host)
         const giveUp = () => {
           if (task.isGone) return
-          leave(task)
+          this.#leave(task)
           task.refuse(signal.reason)
         }
         signal.addEventListener('abort', giveUp, { once: true })
         waitingTasks.add(task)
-        count(host, 0, 1)
-        for (const line of wanting) enter(task, line)
-        if (hasRoom(host)) startNext()
+        this.#count(host, 0, 1)
+        for (const line of wanting) this.#enter(task, line)
+        if (this.#hasRoom(host)) this.#startNext()
         const end = await task.turn.finally(() => {
           waitingTasks.delete(task)
           signal.removeEventListener('abort', giveUp)
@@ -192,15 +106,105 @@ export function createFetchQueue(limits: FetchQueueLimits): FetchQueue {
     }
   }
 
-  return {
-    openLine: () => ({ hosts: new Map(), waiting: 0, running: 0 }),
-    openWork,
-    load(host) {
-      const load = loads.get(host)
-      return load === undefined ? 0 : load.running + load.waiting
-    },
-    running: () => running,
-    waiting: () => waiting
+  /** Tasks of a host, running and waiting. */
+  load(host: string): number {
+    const load = this.#loads.get(host)
+    return load === undefined ? 0 : load.running + load.waiting
+  }
+
+  running(): number {
+    return this.#running
+  }
+
+  waiting(): number {
+    return this.#waiting
+  }
+
+  #count(host: string, runningChange: number, waitingChange: number): void {
+    const load = this.#loads.get(host) ?? { running: 0, waiting: 0 }
+    load.running += runningChange
+    load.waiting += waitingChange
+    this.#running += runningChange
+    this.#waiting += waitingChange
+    if (load.running + load.waiting === 0) this.#loads.delete(host)
+    else this.#loads.set(host, load)
+  }
+
+  #hasRoom(host: string): boolean {
+    return this.#running < this.#limits.total && (this.#loads.get(host)?.running ?? 0) < this.#limits.perHost
+  }
+
+  #startNext(): void {
+    while (this.#running < this.#limits.total && this.#startAny()) {}
+  }
+
+  #startAny(): boolean {
+    for (const line of this.#lines) if (this.#startOne(line)) return true
+    return false
+  }
+
+  /** @returns whether a task of this line could start. */
+  #startOne(line: Line): boolean {
+    if (line.running >= shareOfFree * (this.#limits.total - this.#running)) return false
+    // Few are passed over: only as many hosts can be at their limit as fit into the total.
+    for (const [host, tasks] of line.hosts) {
+      while (tasks[0]?.isGone) tasks.shift()
+      const [task] = tasks
+      if (task === undefined) line.hosts.delete(host)
+      if (task === undefined || !this.#hasRoom(host)) continue
+      line.hosts.delete(host)
+      line.hosts.set(host, tasks)
+      this.#leave(task)
+      this.#lines.delete(line)
+      if (line.waiting > 0) this.#lines.add(line)
+      if (performance.now() - task.sinceMs > this.#limits.patienceMs)
+        task.refuse(busy('Waited too long', host))
+      else this.#begin(task, line)
+      return true
+    }
+    return false
+  }
+
+  #begin(task: Task, line: Line): void {
+    line.running++
+    this.#count(task.host, 1, 0)
+    task.begin(() => {
+      line.running--
+      this.#count(task.host, -1, 0)
+      this.#startNext()
+    })
+  }
+
+  #enter(task: Task, line: Line): void {
+    task.lines.add(line)
+    const tasks = line.hosts.get(task.host)
+    if (tasks === undefined) line.hosts.set(task.host, [task])
+    else tasks.push(task)
+    line.waiting++
+    this.#lines.add(line)
+  }
+
+  /** Takes a waiting task out of all its lines. */
+  #leave(task: Task): void {
+    task.isGone = true
+    this.#count(task.host, 0, -1)
+    for (const line of task.lines) {
+      if (--line.waiting > 0) continue
+      line.hosts.clear()
+      this.#lines.delete(line)
+    }
+  }
+
+  /** @throws {MetadataError} BUSY when no other line has more tasks than those of the newcomer. */
+  #makeRoom(host: string, own: ReadonlySet<Line>): void {
+    if (this.#waiting < this.#limits.waiting) return
+    let longest: Line | undefined
+    for (const line of this.#lines) if (line.waiting > (longest?.waiting ?? 0)) longest = line
+    const shortestOwn = Math.min(...[...own].map(line => line.waiting))
+    const newest = longest !== undefined && longest.waiting > shortestOwn + 1 ? newestOf(longest) : undefined
+    if (newest === undefined) throw busy('Too many fetches waiting', host)
+    this.#leave(newest)
+    newest.refuse(busy('Too many fetches waiting', newest.host))
   }
 }
 
