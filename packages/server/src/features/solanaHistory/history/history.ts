@@ -14,7 +14,7 @@ import type { KeptTransaction } from './KeptTransaction.ts'
 import { readBalances } from './readBalances.ts'
 import { type Cursor, type HistoryPart, readHistory } from './readHistory.ts'
 import { finalAfterSlots } from './signatureStream.ts'
-import { createTransactionReader, type TransactionReader } from './transactionReader.ts'
+import { TransactionReader } from './TransactionReader.ts'
 import { joinSearched, keepNewest, newestOf, type WalletAccounts } from './walletAccounts.ts'
 import { viewFromWallet, type WalletTransaction } from './walletView.ts'
 
@@ -145,7 +145,7 @@ export function createSolanaHistory(options: SolanaHistoryOptions): CountedReade
     onReached: (slot: number, share: number) => void
   ): Promise<SolanaHistory> {
     const { wallet, tokenAccounts, limit, maxUnpaged } = query
-    const reader = createTransactionReader(historyRpc, cache, transactions)
+    const reader = new TransactionReader(historyRpc, cache, transactions)
     const before = await findCursor('before', query.before)
     const until = await findCursor('until', query.until)
     const kept = (await cache.read<WalletAccounts>('lists', [accountsName(wallet)])).get(

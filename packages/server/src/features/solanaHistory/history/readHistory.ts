@@ -3,7 +3,7 @@ import { mapConcurrently } from '../../../platform/concurrency/permits.ts'
 import type { HistoryCache } from './HistoryCache.ts'
 import type { ListedSignature, SolanaHistoryRpc } from './historyRpc.ts'
 import { createSignatureStream, headName, type KeptHead, type SignatureStream } from './signatureStream.ts'
-import { callsAtOnce, type TransactionReader, type WantedTransaction } from './transactionReader.ts'
+import { callsAtOnce, type TransactionReader, type WantedTransaction } from './TransactionReader.ts'
 import { type FormerAccount, findFormerAccounts } from './walletAccounts.ts'
 import { viewFromWallet, type WalletTransaction } from './walletView.ts'
 
