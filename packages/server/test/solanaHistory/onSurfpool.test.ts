@@ -9,7 +9,7 @@ import { noMetadataCache } from '@chain-data/index'
 import type { SolanaTransaction, SolanaTransactionHistory } from '@chain-data/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createSolanaHistory } from '../../src/features/solanaHistory/history/history.ts'
-import { createSolanaHistoryRpc } from '../../src/features/solanaHistory/history/historyRpc.ts'
+import { SolanaHistoryRpc } from '../../src/features/solanaHistory/history/historyRpc.ts'
 import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { type ScriptedNode, startScriptedNode } from '../solana/startScriptedNode.ts'
@@ -112,7 +112,7 @@ describe.skipIf(unsupported !== undefined)('the history of a Solana wallet', () 
       const reader = createSolanaHistory({
         ...{ chainId: 103, documents: noMetadataCache },
         rpc: createSolanaRpc({ nodes, commitment: 'confirmed' }),
-        historyRpc: createSolanaHistoryRpc({ nodes, commitment: 'confirmed' })
+        historyRpc: new SolanaHistoryRpc(nodes, 'confirmed')
       })
       const limits = { tokenAccounts: 'all', maxUnpaged: null, deadlineMs: Date.now() + 25_000 } as const
       const { gaps } = await reader.readHistory({ wallet, ...limits, signal: new AbortController().signal })

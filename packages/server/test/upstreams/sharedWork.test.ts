@@ -1,7 +1,7 @@
 import { eventually } from '@chain-data/index/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
-import { createSolanaHistoryRpc } from '../../src/features/solanaHistory/history/historyRpc.ts'
+import { SolanaHistoryRpc } from '../../src/features/solanaHistory/history/historyRpc.ts'
 import { createSolanaNodes } from '../../src/nodes/solana/nodes.ts'
 import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { createSharedWork } from '../../src/platform/concurrency/deadline.ts'
@@ -82,7 +82,7 @@ describe('an abort ends the work of no other caller', () => {
     })
     nodes.push(node)
     const solana = createSolanaNodes({ rpcUrls: [node.url] })
-    const rpc = createSolanaHistoryRpc({ nodes: solana, commitment: 'confirmed' })
+    const rpc = new SolanaHistoryRpc(solana, 'confirmed')
     await callOffSome({
       ask: signal => rpc.getSignaturesForAddress(TOKEN_PROGRAM, {}, { signal, minContextSlot: 100 }),
       hasBegun: () => slots.length > 0,
@@ -104,10 +104,7 @@ describe('an abort ends the work of no other caller', () => {
       return node
     }
     const [first, second] = [await start(), await start()]
-    const rpc = createSolanaHistoryRpc({
-      nodes: createSolanaNodes({ rpcUrls: [first.url, second.url] }),
-      commitment: 'confirmed'
-    })
+    const rpc = new SolanaHistoryRpc(createSolanaNodes({ rpcUrls: [first.url, second.url] }), 'confirmed')
     await callOffSome({
       ask: signal => rpc.call('getSlot', [], { signal }),
       hasBegun: () => first.calls.length > 0,

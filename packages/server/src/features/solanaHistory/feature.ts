@@ -3,7 +3,7 @@ import type { Feature } from '../../server/feature/Feature.ts'
 import { createEnhancedGetTransactionsByAddress } from './enhancedGetTransactionsByAddress.ts'
 import { createSolanaHistory } from './history/history.ts'
 import { addSolanaHistoryMetrics } from './history/historyFigures.ts'
-import { createSolanaHistoryRpc } from './history/historyRpc.ts'
+import { SolanaHistoryRpc } from './history/historyRpc.ts'
 import { createVerifySolanaHistory } from './svc_verifySolanaHistory.ts'
 
 /** Histories of Solana wallets, and their certificates. */
@@ -19,7 +19,7 @@ export const solanaHistory: Feature = {
         ? noMetadataCache
         : openSolanaHistoryCache(stores.location, { bounds, logger, onDamage })
     const clusters = [...solana.values()].map(({ chainId, settings, nodes, rpc, checkAfterFailure }) => {
-      const historyRpc = createSolanaHistoryRpc({ nodes, commitment: settings.commitment })
+      const historyRpc = new SolanaHistoryRpc(nodes, settings.commitment)
       const history = createSolanaHistory({ chainId, rpc, historyRpc, documents })
       return {
         ...{ chainId, history: { readHistory: checkAfterFailure(history.readHistory) } },

@@ -35,171 +35,164 @@ interface SignatureList {
   readonly end?: number | 'unknown'
 }
 
-/** The node calls of a history, over all of a cluster's `rpcUrls`. @throws as `SolanaRpc` does. */
-export interface SolanaHistoryRpc {
-  /**
-   * Lists up to 1,000 signatures that name an account.
-   * @param range - `before` and `until` must be signatures of this very account: nodes answer an empty list to others.
-   * @remarks One call, and one to see that the node has come to `minContextSlot`. Where the list ends, one more each minute for each node, and where it is empty one to see that the node
-   *   knows `before`. A node that has removed more blocks than another is passed over.
-   */
-  getSignaturesForAddress(
-    account: string,
-    range: { readonly before?: ListedSignature | undefined; readonly until?: ListedSignature | undefined },
-    options: SolanaCallOptions
-  ): Promise<SignatureList>
-  /**
-   * The `result` for a transaction of any version; `undefined` where no node has it, after five tries of each.
-   * @param read - also gets the name of the node. @param options.avoid - Name of a node that is asked last.
-   */
-  getTransaction<T>(
-    signature: string,
-    read: (result: unknown, node: string) => T,
-    options: SolanaCallOptions & { readonly avoid?: string | undefined }
-  ): Promise<T | undefined>
-  /** The signatures of a block in its order; `undefined` where no node has the block, after as many tries. */
-  getBlockSignatures(slot: number, options: SolanaCallOptions): Promise<readonly string[] | undefined>
-  /** The first slot that any of the nodes has; `undefined` where none says it. */
-  getFirstAvailableBlock(options: SolanaCallOptions): Promise<number | undefined>
-  /** Any other call; the result unchecked. */
-  call(method: string, params: readonly unknown[], options: SolanaCallOptions): Promise<unknown>
-  /** Number of calls sent to nodes since the start, by method. */
-  calls(): ReadonlyMap<string, number>
-}
-
 /** Signatures in one answer: the limit of nodes. */
 export const signaturesPerCall = 1_000
 /** Nodes remove old blocks all the time. */
 const firstBlockForMs = 60_000
 const unsupportedVersion = -32015
 
-export interface SolanaHistoryRpcOptions {
-  readonly nodes: SolanaNodes
-  readonly commitment: 'confirmed' | 'finalized'
-}
+/** The node calls of a history, over all of a cluster's `rpcUrls`. @throws as `SolanaRpc` does. */
+export class SolanaHistoryRpc {
+  readonly #nodes: SolanaNodes
+  readonly #commitment: 'confirmed' | 'finalized'
+  /** By name of the node, as are the newest slots. */
+  readonly #firstBlocks = new Map<string, { readonly slot: number | undefined; readonly untilMs: number }>()
+  readonly #newestSlots = new Map<string, number>()
+  readonly #calls = new Map<string, number>()
 
-export function createSolanaHistoryRpc({ nodes, commitment }: SolanaHistoryRpcOptions): SolanaHistoryRpc {
-  const firstBlocks = new Map<string, { readonly slot: number | undefined; readonly untilMs: number }>()
+  constructor(nodes: SolanaNodes, commitment: 'confirmed' | 'finalized') {
+    this.#nodes = nodes
+    this.#commitment = commitment
+  }
 
-  /** By name of the node. */
-  const newestSlots = new Map<string, number>()
+  /** Number of calls sent to nodes since the start, by method. */
+  calls(): ReadonlyMap<string, number> {
+    return this.#calls
+  }
 
-  const calls = new Map<string, number>()
-  const send = async (node: SolanaNode, method: string, params: readonly unknown[]) => {
-    calls.set(method, (calls.get(method) ?? 0) + 1)
+  /**
+   * Lists up to 1,000 signatures that name an account.
+   * @param range - `before` and `until` must be signatures of this very account: nodes answer an empty list to others.
+   * @remarks One call, and one to see that the node has come to `minContextSlot`. Where the list ends, one more each minute for each node, and where it is empty one to see that the node
+   *   knows `before`. A node that has removed more blocks than another is passed over.
+   */
+  async getSignaturesForAddress(
+    account: string,
+    range: { readonly before?: ListedSignature | undefined; readonly until?: ListedSignature | undefined },
+    options: SolanaCallOptions
+  ): Promise<SignatureList> {
+    const { before, until } = range
+    let best: SignatureList | undefined
+    const attempt = async (node: SolanaNode): Promise<SignatureList> => {
+      await this.#requireSlot(node, options.minContextSlot ?? 0)
+      // Not with minContextSlot: some nodes answer an empty list to it.
+      const page = { limit: signaturesPerCall, before: before?.signature, until: until?.signature }
+      const params = [account, { commitment: this.#commitment, ...page }]
+      const signatures = readSignatures(await this.#send(node, 'getSignaturesForAddress', params))
+      if (signatures.length >= signaturesPerCall) return { signatures }
+      if (before !== undefined && signatures.length === 0) await this.#requireKnown(node, before)
+      const first = await this.#firstBlockOf(node)
+      const list = { signatures, end: first ?? ('unknown' as const) }
+      if (this.#nodes.count > 1 && this.#isOutdone(first)) {
+        if (best === undefined || isOlder(list.end, best.end)) best = list
+        throw new UpstreamError(`${node.name} has removed older blocks`, 'refused')
+      }
+      return list
+    }
+    try {
+      return await this.#nodes.ask('getSignaturesForAddress', attempt, options)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (best === undefined) throw error
+      return best
+    }
+  }
+
+  /**
+   * The `result` for a transaction of any version; `undefined` where no node has it, after five tries of each.
+   * @param read - also gets the name of the node. @param options.avoid - Name of a node that is asked last.
+   */
+  async getTransaction<T>(
+    signature: string,
+    read: (result: unknown, node: string) => T,
+    options: SolanaCallOptions & { readonly avoid?: string | undefined }
+  ): Promise<T | undefined> {
+    const settings = { commitment: this.#commitment, encoding: 'json' }
+    const attempt = async (node: SolanaNode): Promise<T | undefined> => {
+      const ask = (maxSupportedTransactionVersion: number) =>
+        this.#send(node, 'getTransaction', [signature, { ...settings, maxSupportedTransactionVersion }])
+      const answer = await ask(0).catch(error => {
+        if (error instanceof NodeRpcError && error.rpcCode === unsupportedVersion) return ask(255)
+        throw error
+      })
+      if (answer === null) throw new AbsentAnswer(() => undefined)
+      return read(answer, node.name)
+    }
+    return this.#nodes.ask('getTransaction', attempt, { ...options, mustExist: true })
+  }
+
+  /** The signatures of a block in its order; `undefined` where no node has the block, after as many tries. */
+  async getBlockSignatures(slot: number, options: SolanaCallOptions): Promise<readonly string[] | undefined> {
+    const settings = {
+      ...{ commitment: this.#commitment, transactionDetails: 'signatures', rewards: false },
+      maxSupportedTransactionVersion: 0
+    }
+    const attempt = async (node: SolanaNode) => {
+      const answer = await this.#send(node, 'getBlock', [slot, settings])
+      const signatures = (answer as { signatures?: unknown } | null)?.signatures
+      if (!Array.isArray(signatures)) throw new AbsentAnswer(() => undefined)
+      return signatures.map(String)
+    }
+    return this.#nodes.ask('getBlock', attempt, { ...options, mustExist: true })
+  }
+
+  /** The first slot that any of the nodes has; `undefined` where none says it. */
+  async getFirstAvailableBlock(options: SolanaCallOptions): Promise<number | undefined> {
+    if (this.#firstBlocks.size === 0) {
+      await this.#nodes.ask('getFirstAvailableBlock', node => this.#firstBlockOf(node), options)
+    }
+    const known = [...this.#firstBlocks.values()].flatMap(({ slot }) => slot ?? [])
+    return known.length === 0 ? undefined : Math.min(...known)
+  }
+
+  /** Any other call; the result unchecked. */
+  async call(method: string, params: readonly unknown[], options: SolanaCallOptions): Promise<unknown> {
+    return this.#nodes.ask(method, node => this.#send(node, method, params), options)
+  }
+
+  async #send(node: SolanaNode, method: string, params: readonly unknown[]): Promise<unknown> {
+    this.#calls.set(method, (this.#calls.get(method) ?? 0) + 1)
     return readAnything(await node.send(wordCall(method, params)))
   }
 
-  async function firstBlockOf(node: SolanaNode): Promise<number | undefined> {
-    const known = firstBlocks.get(node.name)
+  async #firstBlockOf(node: SolanaNode): Promise<number | undefined> {
+    const known = this.#firstBlocks.get(node.name)
     if (known !== undefined && known.untilMs > Date.now()) return known.slot
-    const slot = await send(node, 'getFirstAvailableBlock', []).then(
+    const slot = await this.#send(node, 'getFirstAvailableBlock', []).then(
       answer => (Number.isSafeInteger(answer) ? (answer as number) : undefined),
       error => {
         if (error instanceof NodeRpcError) return undefined
         throw error
       }
     )
-    firstBlocks.set(node.name, { slot, untilMs: Date.now() + firstBlockForMs })
+    this.#firstBlocks.set(node.name, { slot, untilMs: Date.now() + firstBlockForMs })
     return slot
   }
 
   /** Whether another node is known, or may be found, to have older blocks. */
-  function isOutdone(slot: number | undefined): boolean {
+  #isOutdone(slot: number | undefined): boolean {
     if (slot === 0) return false
-    if (firstBlocks.size < nodes.count) return true
-    const best = Math.min(...[...firstBlocks.values()].map(each => each.slot ?? Number.POSITIVE_INFINITY))
+    if (this.#firstBlocks.size < this.#nodes.count) return true
+    const best = Math.min(
+      ...[...this.#firstBlocks.values()].map(each => each.slot ?? Number.POSITIVE_INFINITY)
+    )
     return best < (slot ?? Number.POSITIVE_INFINITY)
   }
 
-  return {
-    calls: () => calls,
-
-    async getSignaturesForAddress(account, { before, until }, callOptions) {
-      const { minContextSlot = 0 } = callOptions
-      let best: SignatureList | undefined
-      const attempt = async (node: SolanaNode): Promise<SignatureList> => {
-        await requireSlot(node, minContextSlot)
-        // Not with minContextSlot: some nodes answer an empty list to it.
-        const range = { before: before?.signature, until: until?.signature }
-        const params = [account, { commitment, limit: signaturesPerCall, ...range }]
-        const signatures = readSignatures(await send(node, 'getSignaturesForAddress', params))
-        if (signatures.length >= signaturesPerCall) return { signatures }
-        if (before !== undefined && signatures.length === 0) await requireKnown(node, before)
-        const first = await firstBlockOf(node)
-        const list = { signatures, end: first ?? ('unknown' as const) }
-        if (nodes.count > 1 && isOutdone(first)) {
-          if (best === undefined || isOlder(list.end, best.end)) best = list
-          throw new UpstreamError(`${node.name} has removed older blocks`, 'refused')
-        }
-        return list
-      }
-      try {
-        return await nodes.ask('getSignaturesForAddress', attempt, callOptions)
-      } catch (error) {
-        callOptions.signal?.throwIfAborted()
-        if (best === undefined) throw error
-        return best
-      }
-    },
-
-    getTransaction<T>(
-      signature: string,
-      read: (result: unknown, node: string) => T,
-      callOptions: SolanaCallOptions & { readonly avoid?: string | undefined }
-    ) {
-      const attempt = async (node: SolanaNode): Promise<T | undefined> => {
-        const ask = (maxSupportedTransactionVersion: number) =>
-          send(node, 'getTransaction', [
-            signature,
-            { commitment, encoding: 'json', maxSupportedTransactionVersion }
-          ])
-        const answer = await ask(0).catch(error => {
-          if (error instanceof NodeRpcError && error.rpcCode === unsupportedVersion) return ask(255)
-          throw error
-        })
-        if (answer === null) throw new AbsentAnswer(() => undefined)
-        return read(answer, node.name)
-      }
-      return nodes.ask('getTransaction', attempt, { ...callOptions, mustExist: true })
-    },
-
-    getBlockSignatures(slot, callOptions) {
-      const settings = {
-        ...{ commitment, transactionDetails: 'signatures', rewards: false },
-        maxSupportedTransactionVersion: 0
-      }
-      const attempt = async (node: SolanaNode) => {
-        const answer = await send(node, 'getBlock', [slot, settings])
-        const signatures = (answer as { signatures?: unknown } | null)?.signatures
-        if (!Array.isArray(signatures)) throw new AbsentAnswer(() => undefined)
-        return signatures.map(String)
-      }
-      return nodes.ask('getBlock', attempt, { ...callOptions, mustExist: true })
-    },
-
-    async getFirstAvailableBlock(callOptions) {
-      if (firstBlocks.size === 0) await nodes.ask('getFirstAvailableBlock', firstBlockOf, callOptions)
-      const known = [...firstBlocks.values()].flatMap(({ slot }) => slot ?? [])
-      return known.length === 0 ? undefined : Math.min(...known)
-    },
-
-    call: (method, params, callOptions) => nodes.ask(method, node => send(node, method, params), callOptions)
-  }
-
   /** A list says not of which slot it is. The lists of one call are asked for side by side, and share the node's slot. */
-  async function requireSlot(node: SolanaNode, slot: number): Promise<void> {
-    if ((newestSlots.get(node.name) ?? -1) >= slot) return
+  async #requireSlot(node: SolanaNode, slot: number): Promise<void> {
+    if ((this.#newestSlots.get(node.name) ?? -1) >= slot) return
     const newest = await node.share(`slot ${slot}`, async shared =>
-      Number(await send(shared, 'getSlot', [{ commitment }]))
+      Number(await this.#send(shared, 'getSlot', [{ commitment: this.#commitment }]))
     )
     if (!(newest >= slot)) throw new UpstreamError(`${node.name} is behind`, 'behind')
-    newestSlots.set(node.name, Math.max(newest, newestSlots.get(node.name) ?? -1))
+    this.#newestSlots.set(node.name, Math.max(newest, this.#newestSlots.get(node.name) ?? -1))
   }
 
   /** A node answers an empty list also where it does not know `before`. */
-  async function requireKnown(node: SolanaNode, { signature }: ListedSignature): Promise<void> {
-    const answer = await send(node, 'getSignatureStatuses', [[signature], { searchTransactionHistory: true }])
+  async #requireKnown(node: SolanaNode, { signature }: ListedSignature): Promise<void> {
+    const params = [[signature], { searchTransactionHistory: true }]
+    const answer = await this.#send(node, 'getSignatureStatuses', params)
     const [status] = (answer as { value?: readonly unknown[] } | null)?.value ?? []
     if (status == null)
       throw new UpstreamError(`${node.name} does not know a signature that was listed`, 'behind')
