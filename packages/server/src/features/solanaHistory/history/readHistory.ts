@@ -1,9 +1,9 @@
 import type { SolanaCallOptions } from '../../../nodes/solana/nodes.ts'
-import { mapConcurrently } from '../../../platform/concurrency/permits.ts'
 import type { HistoryCache } from './HistoryCache.ts'
-import type { ListedSignature, SolanaHistoryRpc } from './historyRpc.ts'
-import { createSignatureStream, headName, type KeptHead, type SignatureStream } from './signatureStream.ts'
-import { callsAtOnce, type TransactionReader, type WantedTransaction } from './TransactionReader.ts'
+import type { SolanaHistoryRpc } from './historyRpc.ts'
+import { MergedLists } from './MergedLists.ts'
+import type { SignatureStream } from './signatureStream.ts'
+import type { TransactionReader, WantedTransaction } from './TransactionReader.ts'
 import { type FormerAccount, findFormerAccounts } from './walletAccounts.ts'
 import { viewFromWallet, type WalletTransaction } from './walletView.ts'
 
@@ -51,120 +51,38 @@ interface HistoryDeps {
 }
 
 /**
- * Reads a part of a wallet's history: the lists of the wallet and of its token accounts, each backwards, merged by slot. A slot is
- * used once every list is known down to below it. Former accounts that its transactions show join the merge, until there is none more.
+ * Reads a part of a wallet's history from the merged lists of the wallet and of its token accounts. Former accounts that its
+ * transactions show join the merge, until there is none more.
  */
 export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promise<HistoryPart> {
   const { rpc, cache, reader, options } = deps
   const { wallet, present = [], before, until, limit, asOf, upTo } = range
-  const fromSlot = before?.slot ?? Number.POSITIVE_INFINITY
-  const untilSlot = until?.slot ?? -1
+  const [fromSlot, untilSlot] = [before?.slot ?? Number.POSITIVE_INFINITY, until?.slot ?? -1]
   const presentSet = new Set(present)
   const former = new Map(range.former.map(each => [each.account, each]))
-  const streams = new Map<string, SignatureStream>()
-  const finalized = new Map<string, boolean>()
+  const lists = new MergedLists({ rpc, cache, options, fromSlot, untilSlot, upTo, asOf })
+  const isOwn = (account: string) => presentSet.has(account) || former.has(account)
+  const isFinalized = (signature: string) => lists.isFinalized(signature)
   let wanted = limit
 
-  async function open(accounts: readonly string[]): Promise<void> {
-    const heads = await cache.read<KeptHead>('lists', accounts.map(headName))
-    for (const account of accounts) {
-      const once = former.get(account)
-      // What is not final yet may come in a newer slot.
-      const isLast = once !== undefined && !once.isKept && once.shownBy.isFinalized
-      const newest = isLast ? Math.min(fromSlot, once.shownBy.slot) : fromSlot
-      streams.set(
-        account,
-        createSignatureStream({
-          ...{ rpc, cache, account, fromSlot: newest, asOf: Math.min(asOf, newest) },
-          head: heads.get(headName(account))?.value
-        })
-      )
-    }
-  }
-
-  /** Loads lists until so many transactions are certain, or all are. @returns their entries, newest slot first, and the slot above which they are certain. */
-  async function loadEntries(count: number) {
-    for (;;) {
-      const reach = Math.max(-1, ...[...streams.values()].map(stream => stream.reach))
-      const bySignature = new Map<string, WantedTransaction & { accounts: string[] }>()
-      for (const { account, entries } of streams.values()) {
-        for (const entry of entries) {
-          if (entry.slot <= reach) break
-          const listed = bySignature.get(entry.signature)
-          if (listed === undefined) bySignature.set(entry.signature, { ...entry, accounts: [account] })
-          else listed.accounts.push(account)
-          finalized.set(entry.signature, entry.isFinalized || (finalized.get(entry.signature) ?? false))
-        }
-      }
-      if (bySignature.size > count || reach < untilSlot || reach < 0) {
-        const entries = [...bySignature.values()].sort((a, b) => b.slot - a.slot)
-        return { entries: entries.filter(({ slot }) => slot >= untilSlot && slot <= upTo), reach }
-      }
-      const shortest = [...streams.values()].filter(stream => stream.reach === reach)
-      await mapConcurrently(shortest, callsAtOnce, stream => stream.load(options))
-    }
-  }
-
-  /** Reads transactions. Where no node's fits the lists, the next call asks for all lists again. */
-  async function readListed(some: readonly WantedTransaction[]): Promise<void> {
-    try {
-      await reader.read(some, options)
-    } finally {
-      if (reader.hasRefused()) for (const stream of streams.values()) stream.forget()
-    }
-  }
-
-  /** Transactions of the wallet among the entries, newest first; those of one slot by their index. */
-  async function select(entries: readonly ListedSignature[]): Promise<readonly WalletTransaction[]> {
-    const isOwn = (account: string) => presentSet.has(account) || former.has(account)
-    const own = entries.flatMap(({ signature }) => {
+  await lists.open([wallet, ...present, ...(range.present === undefined ? [] : former.keys())], former)
+  for (;;) {
+    const { entries, reach } = await lists.load(wanted)
+    const taken = wholeSlots(entries, wanted)
+    await readListed(taken)
+    const own = taken.flatMap(({ signature }) => {
       const transaction = reader.known.get(signature)
       return (transaction && viewFromWallet(transaction, wallet, isOwn)) ?? []
     })
-    const ends = [before, until].filter(end => end !== undefined)
-    const bySlot = new Map<number, WalletTransaction[]>()
-    for (const each of own) {
-      const { slot } = each.transaction
-      bySlot.set(slot, [...(bySlot.get(slot) ?? []), each])
-    }
-    const ordered: WalletTransaction[] = []
-    for (const [slot, group] of bySlot) {
-      const cursors = ends.filter(end => end.slot === slot).map(({ signature }) => signature)
-      const signatures = new Set([...group.map(({ transaction }) => transaction.signature), ...cursors])
-      if (signatures.size > 1) await reader.readIndexes([...signatures], options)
-      const indexOf = (signature: string) => reader.known.get(signature)?.index ?? 0
-      const isInside = (signature: string) =>
-        !cursors.includes(signature) &&
-        (before?.slot !== slot || indexOf(signature) < indexOf(before.signature)) &&
-        (until?.slot !== slot || indexOf(signature) > indexOf(until.signature))
-      const inside = group
-        .map(each => ({
-          ...each,
-          transaction: reader.known.get(each.transaction.signature) ?? each.transaction
-        }))
-        .filter(({ transaction }) => isInside(transaction.signature))
-      ordered.push(...inside.sort((a, b) => (b.transaction.index ?? 0) - (a.transaction.index ?? 0)))
-    }
-    return ordered
-  }
-
-  await open([wallet, ...present, ...(range.present === undefined ? [] : former.keys())])
-  for (;;) {
-    const { entries, reach } = await loadEntries(wanted)
-    const taken = wholeSlots(entries, wanted)
-    const total = taken.length
-    for (let start = 0; start < total; start += transactionsPerRound) {
-      const some = taken.slice(start, start + transactionsPerRound)
-      await readListed(some)
-      range.onReached(some.at(-1)?.slot ?? 0, (start + some.length) / Math.max(1, total))
-    }
-    const transactions = await select(taken)
-    const isFinalized = (signature: string) => finalized.get(signature) ?? false
+    const transactions = await orderBetween(own, range, deps)
     const found =
       range.present === undefined ? [] : findFormerAccounts(transactions, presentSet, former, isFinalized)
     for (const each of found) former.set(each.account, each)
     if (found.length > 0) {
-      await open(found.map(({ account }) => account))
+      await lists.open(
+        found.map(({ account }) => account),
+        former
+      )
       continue
     }
     const isAll = taken.length === entries.length && (reach < 0 || reach < untilSlot)
@@ -177,12 +95,59 @@ export async function readHistory(deps: HistoryDeps, range: HistoryRange): Promi
     const lowest = page.at(-1)?.transaction.slot ?? -1
     const reachedSlot = isAll && !isCut ? -1 : lowest
     const late = [...former.values()].flatMap(({ account, isKept, shownBy }) => {
-      const stream = streams.get(account)
+      const stream = lists.streams.get(account)
       const isHere = page.some(({ transaction }) => transaction.signature === shownBy.signature)
       return isKept && isHere && stream?.skipped !== undefined ? [stream] : []
     })
+    const { streams } = lists
     return { transactions: page, reachedSlot, former: [...former.values()], streams, isFinalized, late }
   }
+
+  /** Reads transactions. Where no node's fits the lists, the next call asks for all lists again. */
+  async function readListed(entries: readonly WantedTransaction[]): Promise<void> {
+    for (let start = 0; start < entries.length; start += transactionsPerRound) {
+      const some = entries.slice(start, start + transactionsPerRound)
+      try {
+        await reader.read(some, options)
+      } finally {
+        if (reader.hasRefused()) lists.forget()
+      }
+      range.onReached(some.at(-1)?.slot ?? 0, (start + some.length) / entries.length)
+    }
+  }
+}
+
+/** Orders transactions newest first, those of one slot by their index, and leaves out what is not between the ends of a range. */
+async function orderBetween(
+  transactions: readonly WalletTransaction[],
+  { before, until }: Pick<HistoryRange, 'before' | 'until'>,
+  { reader, options }: Pick<HistoryDeps, 'reader' | 'options'>
+): Promise<readonly WalletTransaction[]> {
+  const ends = [before, until].filter(end => end !== undefined)
+  const bySlot = new Map<number, WalletTransaction[]>()
+  for (const each of transactions) {
+    const { slot } = each.transaction
+    bySlot.set(slot, [...(bySlot.get(slot) ?? []), each])
+  }
+  const ordered: WalletTransaction[] = []
+  for (const [slot, group] of bySlot) {
+    const cursors = ends.filter(end => end.slot === slot).map(({ signature }) => signature)
+    const signatures = new Set([...group.map(({ transaction }) => transaction.signature), ...cursors])
+    if (signatures.size > 1) await reader.readIndexes([...signatures], options)
+    const indexOf = (signature: string) => reader.known.get(signature)?.index ?? 0
+    const isInside = (signature: string) =>
+      !cursors.includes(signature) &&
+      (before?.slot !== slot || indexOf(signature) < indexOf(before.signature)) &&
+      (until?.slot !== slot || indexOf(signature) > indexOf(until.signature))
+    const inside = group
+      .map(each => ({
+        ...each,
+        transaction: reader.known.get(each.transaction.signature) ?? each.transaction
+      }))
+      .filter(({ transaction }) => isInside(transaction.signature))
+    ordered.push(...inside.sort((a, b) => (b.transaction.index ?? 0) - (a.transaction.index ?? 0)))
+  }
+  return ordered
 }
 
 /** Transactions read between two looks at how far the reading is. */
