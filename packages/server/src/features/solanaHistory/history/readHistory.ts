@@ -43,7 +43,7 @@ export interface HistoryPart {
   readonly late: readonly SignatureStream[]
 }
 
-interface HistoryDeps {
+export interface HistoryDeps {
   readonly rpc: SolanaHistoryRpc
   readonly cache: HistoryCache
   readonly reader: TransactionReader

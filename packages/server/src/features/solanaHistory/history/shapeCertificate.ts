@@ -1,6 +1,6 @@
 import type { SolanaFinding, SolanaHistoryCertificate } from '@chain-data/protocol'
 import type { Gap } from './checkContinuity.ts'
-import type { SolanaHistory } from './history.ts'
+import type { SolanaHistory } from './SolanaHistory.ts'
 import { shapeFacts, shapeGap } from './shapeHistory.ts'
 
 /**

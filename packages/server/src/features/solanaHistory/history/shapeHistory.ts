@@ -1,7 +1,7 @@
 import type { SolanaGap, SolanaTransaction, SolanaTransactionHistory } from '@chain-data/protocol'
 import { present } from '../../../platform/present.ts'
 import type { Gap } from './checkContinuity.ts'
-import type { SolanaHistory } from './history.ts'
+import type { SolanaHistory } from './SolanaHistory.ts'
 import type { WalletTransaction } from './walletView.ts'
 
 /** Shapes a history to the document: everything but its transactions. */
