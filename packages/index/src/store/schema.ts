@@ -16,7 +16,12 @@ export interface SqlTypes {
  *
  * Hashes and addresses are their raw bytes; booleans are 0 and 1. `sum` is the checksum of the other columns of its row.
  */
-export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }: SqlTypes): string {
+export function headTables(types: SqlTypes): string {
+  return [manifestTables, blockTables, poolTables, readerTables].map(part => part(types)).join('')
+}
+
+/** The state of the index, and its runs. */
+function manifestTables({ integer, bytes, suffix, singleSuffix }: SqlTypes): string {
   return `
   -- indexed_from: NULL while nothing is stored. head, head_hash: newest stored block, by which the rows of all blocks are proven.
   -- settled: 0 from a rollback until the index is level with the node again. finalized: newest stored block that the node has
@@ -56,7 +61,12 @@ export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }
 
   -- Runs that are not in the manifest, and whose chunks are to be removed
   CREATE TABLE dropped_run (number ${integer} PRIMARY KEY) ${suffix};
+`
+}
 
+/** Blocks, and what reorgs removed. */
+function blockTables({ integer, bytes, suffix, keyedSuffix }: SqlTypes): string {
+  return `
   -- extra: CRC-32 of the row of block_extra; NULL where the block has none
   CREATE TABLE block (
     number ${integer} PRIMARY KEY,
@@ -78,7 +88,12 @@ export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }
     ancestor_hash ${bytes} NOT NULL,
     sum ${integer}
   ) ${keyedSuffix};
+`
+}
 
+/** The pool, and how many keys it and what reorgs removed have. */
+function poolTables({ integer, bytes, suffix, keyedSuffix }: SqlTypes): string {
+  return `
   CREATE TABLE pool (
     id ${integer} PRIMARY KEY,
     hash ${bytes} NOT NULL UNIQUE,
@@ -111,7 +126,12 @@ export function headTables({ integer, bytes, suffix, keyedSuffix, singleSuffix }
     total ${integer} NOT NULL,
     PRIMARY KEY (keyed, part)
   ) ${keyedSuffix};
+`
+}
 
+/** What readers follow: changes, and the reports of the writer. */
+function readerTables({ integer, bytes, suffix, singleSuffix }: SqlTypes): string {
+  return `
   -- What changed in histories, an entry or two for each commit; kind: its number in entryKinds.
   -- previous: the entry before. first_block, last_block: what it appends or removes
   CREATE TABLE change_log (
