@@ -6,7 +6,6 @@ import type {
   MetadataKind,
   MetadataRecord
 } from '../model/metadata.ts'
-import { StoreUnavailableError } from '../platform/errors.ts'
 import { ByteReader, ByteWriter } from '../record/recordBytes.ts'
 import type { CacheLog } from './CacheLog.ts'
 import type { CacheDatabase, Steps } from './cacheDatabase.ts'
@@ -19,6 +18,7 @@ import {
   removeEntry,
   touchEntry
 } from './entries.ts'
+import { type CacheWords, OptionalDatabase } from './OptionalDatabase.ts'
 import { type Change, PendingChanges, type PendingEntry } from './pendingChanges.ts'
 
 export interface MetadataCacheOptions {
@@ -33,12 +33,6 @@ export interface MetadataCacheOptions {
   readonly now?: () => number
 }
 
-/** The words of a cache in logs. */
-export interface CacheWords {
-  readonly name: string
-  readonly withoutIt: string
-}
-
 export const metadataWords: CacheWords = { name: 'metadata', withoutIt: 'metadata is kept in memory' }
 
 /** How the two kinds are stored: each is a space of its own. */
@@ -48,8 +42,6 @@ const overheadBytes = 256
 const flushAfterMs = 200
 /** A use is stored only if the last one is older: reading must not become writing. */
 const useGrainMs = 60 * 60 * 1000
-/** A database that was away or locked is not asked again for so long: answers would wait for it. */
-const awayPauseMs = 5_000
 
 /** Creates the cache of documents over the tables of an engine's `cacheDatabase.ts`. */
 export function createMetadataCache(
@@ -59,68 +51,33 @@ export function createMetadataCache(
   const pending = new PendingChanges()
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
-  let awayUntilMs = 0
-  let isAway = false
-  let isOpen = true
   let isClosing = false
-
-  const mayAsk = () => isOpen && now() >= awayUntilMs
-
-  /** Runs work on the database; absent when that fails, which is logged. */
-  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      const result = await work()
-      if (isAway) logger.info(`the ${words.name} cache answers again`)
-      isAway = false
-      return result
-    } catch (error) {
-      handle(error)
-      return undefined
+  const tables = new OptionalDatabase(database, {
+    ...{ logger, words, now },
+    onEnd() {
+      clearTimeout(timer)
+      pending.clear()
     }
-  }
-
-  /** A database that is away or locked may come back; what it refuses it refuses again, so this run goes on without it. */
-  function handle(error: unknown): void {
-    if (!isOpen) return
-    if (error instanceof StoreUnavailableError) {
-      awayUntilMs = now() + awayPauseMs
-      if (!isAway) {
-        logger.warn(`the ${words.name} cache does not answer; ${words.withoutIt} meanwhile`, { error })
-      }
-      isAway = true
-      return
-    }
-    logger.warn(`the ${words.name} cache has failed; ${words.withoutIt}`, { error })
-    void end()
-  }
-
-  async function end(): Promise<void> {
-    if (!isOpen) return
-    isOpen = false
-    clearTimeout(timer)
-    pending.clear()
-    // It has nothing more to lose.
-    await database.close().catch(() => {})
-  }
+  })
 
   /** Reads stored values by their keys, as hex. */
   async function readStored(keys: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
     const found = new Map<string, Entry>()
-    for (let from = 0; from < keys.length && mayAsk(); from += database.maxRows) {
-      const some = keys.slice(from, from + database.maxRows).map(key => Buffer.from(key, 'hex'))
-      const entries = await attempt(() => database.run(() => findEntries(Object.values(spaces), some)))
+    for (let from = 0; from < keys.length && tables.mayAsk(); from += tables.maxRows) {
+      const some = keys.slice(from, from + tables.maxRows).map(key => Buffer.from(key, 'hex'))
+      const entries = await tables.run(() => findEntries(Object.values(spaces), some))
       for (const entry of entries ?? []) {
         found.set(Buffer.from(entry.key).toString('hex'), entry)
         if (entry.body !== undefined) continue
         onDamage?.()
-        await attempt(() => database.run(() => removeEntry(entry.id)))
+        await tables.run(() => removeEntry(entry.id))
       }
     }
     return found
   }
 
   function add(key: string, change: Change): void {
-    if (isOpen && pending.add(key, change)) flushLater()
+    if (tables.isOpen && pending.add(key, change)) flushLater()
   }
 
   function flushLater(): void {
@@ -128,7 +85,7 @@ export function createMetadataCache(
       timer = undefined
       flushing ??= flush().finally(() => {
         flushing = undefined
-        if (isOpen && !isClosing && pending.size > 0) flushLater()
+        if (tables.isOpen && !isClosing && pending.size > 0) flushLater()
       })
     }, flushAfterMs).unref()
   }
@@ -139,47 +96,26 @@ export function createMetadataCache(
    */
   async function flush(): Promise<void> {
     let isOver = false
-    while (mayAsk() && (pending.size > 0 || (isOver && !isClosing))) {
+    while (tables.mayAsk() && (pending.size > 0 || (isOver && !isClosing))) {
       const batch = pending.nextBatch()
       // Rows are changed in any order, and servers must not wait for each other in a circle: one writes at a time.
-      const stored = await attempt(() => database.transaction('documents', () => store(batch)))
-      if (stored === undefined) return
-      isOver = stored
+      const hasMore = await tables.transaction('documents', () => store(batch, bounds, now()))
+      if (hasMore === undefined) return
+      isOver = hasMore
       pending.remove(batch)
     }
   }
 
-  /** @returns whether more may have to leave, which is done in the next transaction. */
-  function* store(batch: readonly PendingEntry[]): Steps<boolean> {
-    const nowMs = now()
-    for (const [key, { id, space, body }] of batch) {
-      const digest = Buffer.from(key, 'hex')
-      if (body !== undefined) {
-        yield* putEntry(space, digest, body, overheadBytes + body.length, nowMs)
-      } else if (id !== undefined) {
-        yield* touchEntry(id, nowMs)
-      } else {
-        for (const old of yield* findEntries([space], [digest])) yield* removeEntry(old.id)
-      }
-    }
-    let isOver = false
-    for (const kind of ['content', 'url'] as const) {
-      const left = yield* evict(spaces[kind], bounds[kind])
-      isOver ||= left === evictedEntries
-    }
-    return isOver
-  }
-
   return {
-    isWorking: () => isOpen,
+    isWorking: () => tables.isOpen,
     async read(keys) {
       const all = keys.map(key => [key, keyOf('document', key), keyOf('failure', key)] as const)
-      const stored = await readStored([...new Set(all.flatMap(([, ...both]) => both))])
+      const entries = await readStored([...new Set(all.flatMap(([, ...both]) => both))])
       const found = new Map<string, MetadataRecord>()
-      if (!isOpen) return found
+      if (!tables.isOpen) return found
       const nowMs = now()
       const currentOf = (key: string) => {
-        const entry = stored.get(key)
+        const entry = entries.get(key)
         if (entry?.body !== undefined && Math.abs(nowMs - entry.usedAtMs) > useGrainMs)
           add(key, { id: entry.id, space: 0 })
         return pending.valueOf(key, entry?.body)
@@ -205,11 +141,35 @@ export function createMetadataCache(
       isClosing = true
       clearTimeout(timer)
       await flushing
-      awayUntilMs = 0
+      tables.endPause()
       await flush()
-      await end()
+      await tables.close()
     }
   }
+}
+
+/** @returns whether more may have to leave, which is done in the next transaction. */
+function* store(
+  batch: readonly PendingEntry[],
+  bounds: MetadataCacheOptions['bounds'],
+  nowMs: number
+): Steps<boolean> {
+  for (const [key, { id, space, body }] of batch) {
+    const digest = Buffer.from(key, 'hex')
+    if (body !== undefined) {
+      yield* putEntry(space, digest, body, overheadBytes + body.length, nowMs)
+    } else if (id !== undefined) {
+      yield* touchEntry(id, nowMs)
+    } else {
+      for (const old of yield* findEntries([space], [digest])) yield* removeEntry(old.id)
+    }
+  }
+  let isOver = false
+  for (const kind of ['content', 'url'] as const) {
+    const left = yield* evict(spaces[kind], bounds[kind])
+    isOver ||= left === evictedEntries
+  }
+  return isOver
 }
 
 /** Returns the key of what is known of an address, as hex: addresses may be long, their SHA-256 is not. */
