@@ -1,4 +1,4 @@
-export { hasLeft } from './caches/createDeepHistoryCache.ts'
+export { hasLeft } from './caches/StoredAccounts.ts'
 export { checkNobodyWrites, lockFile } from './locks.ts'
 export { type BlockSpan, formatSpans, joinSpans } from './model/blockSpans.ts'
 export type { DeepGap, DeepHistoryCache, DeepRecord } from './model/deepHistory.ts'
