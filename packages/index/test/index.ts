@@ -2,8 +2,8 @@ export { connect as connectPostgres, toStoreError as toPostgresError } from '../
 export { indexTables as postgresIndexTables } from '../src/postgres/indexTables.ts'
 export { openPostgresWriter } from '../src/postgres/openWriter.ts'
 export { chainSchema } from '../src/postgres/schema.ts'
-export { encodeAccountEvents } from '../src/record/accountEvents.ts'
 export type { DetailedTransaction } from '../src/record/details.ts'
+export { encodeAccountEvents } from '../src/record/accountEvents.ts'
 export { partCount } from '../src/record/keyParts.ts'
 export { decodePending, encodePending } from '../src/record/record.ts'
 export {

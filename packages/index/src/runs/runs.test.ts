@@ -10,8 +10,8 @@ import {
   tokenKey,
   toRunRows
 } from '../../test/randomRows.ts'
-import { GroupCursor } from './GroupCursor.ts'
 import { RunMerge } from './RunMerge.ts'
+import { GroupCursor } from './RunReader.ts'
 import type { Run } from './run.ts'
 import { SectionScan } from './SectionScan.ts'
 import { sealBlocks } from './sealBlocks.ts'

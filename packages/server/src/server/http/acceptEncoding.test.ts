@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createCodingChoice } from './acceptEncoding.ts'
+import { createCodingChoice } from './codedText.ts'
 
 const choose = createCodingChoice(['zstd', 'gzip'])
 

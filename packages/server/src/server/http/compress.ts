@@ -6,8 +6,15 @@ import { andThen } from '../../platform/concurrency/maybePromise.ts'
 import type { BodyStream, HttpAnswer } from '../guards/exchange.ts'
 import type { Hooks } from '../guards/guards.ts'
 import { byteLengthOf, isStream, keptIn, textOf, type WholeBody } from '../rpc/answerBody.ts'
-import { type Coding, createCodingChoice } from './acceptEncoding.ts'
-import { type CodedText, codeText, codings, gzipOptions, zstdOptions } from './codedText.ts'
+import {
+  type Coding,
+  createCodingChoice,
+  type CodedText,
+  codeText,
+  codings,
+  gzipOptions,
+  zstdOptions
+} from './codedText.ts'
 
 /** Shorter answers fit into a few packets as they are. */
 const minBytes = 4_096

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { arrival, runGuard } from '../../../test/http/runGuard.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
-import { checkLogin } from './login.ts'
-import { createLoginThrottle } from './loginThrottle.ts'
+import { checkLogin, createLoginThrottle } from './login.ts'
 
 const rule = { attempts: 20, windowMs: 60_000 }
 

@@ -1,4 +1,4 @@
-import type { Damage } from '@chain-data/index'
+import type { Damage, IndexDamagedError } from '@chain-data/index'
 import type { EndpointPath, ErrorReason } from '@chain-data/protocol'
 import { checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
@@ -9,11 +9,10 @@ import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Method } from '../methods/Method.ts'
-import { ResultEvents, ResultStream, ResultText } from '../methods/MethodContext.ts'
+import { type MethodContext, ResultEvents, ResultStream, ResultText } from '../methods/MethodContext.ts'
 import { mistake, shorten } from '../methods/mistake.ts'
 import type { Counts } from '../metrics/counts.ts'
 import { type AnswerBody, byteLengthOf, isStream, type WholeBody } from './answerBody.ts'
-import { CallContext } from './CallContext.ts'
 import { createDamageReport } from './createDamageReport.ts'
 import { discoverMethod } from './discoverMethod.ts'
 import {
@@ -247,4 +246,51 @@ function requireStream({ value }: RawRequest, { isBatch, acceptsEvents }: CallOr
   if (acceptsEvents()) return
   const message = `${method} answers with a stream of events: send the header accept: text/event-stream.`
   throw new Refusal('INVALID_REQUEST', message, {})
+}
+
+/** The context of one call, with what its method reported. */
+class CallContext implements MethodContext {
+  readonly chainId: number | undefined
+  readonly projectId: string | undefined
+  readonly cameMs: number
+  readonly deadlineMs: number
+  readonly lastEventId: string | undefined
+  coverage: AnswerCoverage | undefined
+  cursor: string | undefined
+  readonly onDamage: (damage: IndexDamagedError) => void
+  readonly #origin: CallOrigin
+  readonly #getSignal: () => AbortSignal
+  #turns = 1
+
+  constructor(
+    call: Pick<MethodContext, 'chainId' | 'lastEventId'> & {
+      readonly origin: CallOrigin
+      readonly deadlineMs: number
+      readonly getSignal: () => AbortSignal
+      readonly onDamage: (damage: IndexDamagedError) => void
+    }
+  ) {
+    this.chainId = call.chainId
+    this.projectId = call.origin.projectId
+    this.cameMs = call.origin.cameMs
+    this.deadlineMs = call.deadlineMs
+    this.lastEventId = call.lastEventId
+    this.onDamage = call.onDamage
+    this.#origin = call.origin
+    this.#getSignal = call.getSignal
+  }
+
+  get signal(): AbortSignal {
+    return this.#getSignal()
+  }
+
+  readonly pause = () => this.#origin.nextTurn(this.#turns++)
+
+  readonly onCoverage = (found: AnswerCoverage) => {
+    this.coverage = found
+  }
+
+  readonly onCursor = (found: string) => {
+    this.cursor = found
+  }
 }
