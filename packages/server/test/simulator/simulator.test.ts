@@ -10,7 +10,7 @@ import { simulate } from './simulate.ts'
 
 /** `SEED=<number>` repeats one seed alone. */
 const only = process.env.SEED === undefined ? undefined : Number(process.env.SEED)
-const [first, count] = only === undefined ? [1, isFull ? 100_000 : 1_000] : [only, 1]
+const [first, count] = only === undefined ? [1, isFull ? 100_000 : 300] : [only, 1]
 /** In `npm test` other files run beside this one. */
 const processes = Math.min(count, isFull ? availableParallelism() : 1)
 const program = fileURLToPath(new URL('simulateSeeds.ts', import.meta.url))
