@@ -149,7 +149,7 @@ export function describeDamage(open: OpenStore<DamageableStore>, share = 1): voi
     const next = createNumbers(seed)
     const chunks = await liveChunks(store)
     const noticed = new Set<string>()
-    for (let flip = 0; flip < Math.max(50, 200 * share); flip++) {
+    for (let flip = 0; flip < Math.max(30, 200 * share); flip++) {
       const table = tables[next(tables.length + 4)]
       let name = table?.table ?? ''
       let putBack: () => Promise<void>
@@ -229,8 +229,9 @@ export function describeDamage(open: OpenStore<DamageableStore>, share = 1): voi
     const whole = await startWithChunks()
     const { store, writer, truth, dump } = whole
     const next = createNumbers(seed)
-    for (const way of ['lost', 'cut', 'emptied', 'swapped', 'stale'] as const) {
-      for (const section of sectionList) {
+    for (const [at, way] of (['lost', 'cut', 'emptied', 'swapped', 'stale'] as const).entries()) {
+      // Where a store takes long, each way meets two of the sections, and the ways together all of them.
+      for (const section of sectionList.filter(({ number }) => share >= 1 / 8 || (number + at) % 3 === 0)) {
         const chunk = await pickChunk(store, section, next)
         const name = await expectMet(whole, way, chunk)
         await heal(store, writer)
