@@ -47,9 +47,13 @@ describe('an upstream that fails', () => {
   it('is put aside when it is wrong about a block, but for the last one, without which nobody answers', async () => {
     const { rpc, proxies } = await use.pool(2)
     await rpc.onEachNode('wrong', async node => node.putAside('is wrong'))
-    expect(rpc.figures().map(({ outOfService }) => outOfService)).toEqual([true, false])
+    // Whichever of them answered first.
+    const isAside = rpc.figures().map(({ outOfService }) => outOfService)
+    expect(isAside.filter(Boolean)).toHaveLength(1)
     await rpc.request({ method: 'eth_gasPrice', params: [] })
-    expect(proxies.map(proxy => proxy.asked('eth_gasPrice').length)).toEqual([0, 1])
+    expect(proxies.map(proxy => proxy.asked('eth_gasPrice').length)).toEqual(
+      isAside.map(aside => (aside ? 0 : 1))
+    )
   })
 
   it('is left alone for longer after each visit in vain', async () => {
