@@ -78,7 +78,7 @@ async function everythingIn(url: string): Promise<string> {
     const { rows } = await client.query<{ line: string }>(
       `SELECT concat('pool ', encode(hash, 'hex')) AS line FROM pool
        UNION ALL SELECT concat('report ', beat, ' ', problem) FROM writer_report
-       UNION ALL SELECT concat('reorged ', encode(hash, 'hex')) FROM reorged
+       UNION ALL SELECT concat('reorged ', encode(prefix, 'hex')) FROM reorged
        UNION ALL SELECT concat('meta ', meta) FROM meta ORDER BY line`
     )
     return [(await dumpPostgresStore(url, chainId)).text, ...rows.map(({ line }) => line)].join('\n')
