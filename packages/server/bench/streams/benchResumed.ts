@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { packBlocks } from '@chain-data/index/record'
 import {
   formatOf,
@@ -17,11 +18,11 @@ import { chainId } from '../http/dataset.ts'
 import type { Listening, Usage } from '../http/messages.ts'
 import { type Child, startChild } from '../http/startChild.ts'
 import { accountAddress, createSyntheticChain, strangerAddress } from '../store/syntheticChain.ts'
+import { accountsOf, ask, timeStream } from './callers.ts'
 
 /** As many as the log holds by default, and some before them. */
 const [loggedBlocks, olderBlocks, transactionsEach] = [10_000, 100, 60]
 const finalAfter = 64
-const addressesEach = 10
 const resumingStreams = 100
 const restartedStreams = 1_500
 const measureMs = 8_000
@@ -49,8 +50,8 @@ export async function benchResumed(print: (line: string) => void): Promise<objec
       const resuming = resumeAgainAndAgain(url, oldest)
       await sleep(1_000)
       const beside = await measureModest(url)
-      resuming.stop()
-      return { alone, beside, resumed: resuming.opened() }
+      await resuming.stop()
+      return { alone, beside }
     })
     for (const [name, { calls, streams, outcomes }] of Object.entries({
       alone: costs.alone,
@@ -87,10 +88,6 @@ const median = (values: readonly number[]) => partOf(values, 0.5)
 const partOf = (values: readonly number[], part: number) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0
 
-/** Accounts that are in few of the blocks, each of another stream. */
-const accountsOf = (stream: number) =>
-  Array.from({ length: addressesEach }, (_, at) => accountAddress(50_000 + stream * addressesEach + at))
-
 async function withServer<T>(folder: string, work: (url: string, server: Child) => Promise<T>): Promise<T> {
   const server = startChild('serveHistory.ts', [folder])
   try {
@@ -109,69 +106,11 @@ async function oldestCursor(folder: string): Promise<string> {
   return formatCursor({ log, position: oldest })
 }
 
-function ask(
-  url: string,
-  projectId: string,
-  method: string,
-  params: readonly unknown[],
-  signal?: AbortSignal
-): Promise<Response> {
-  return fetch(`${url}/evm-chain`, {
-    method: 'POST',
-    signal: signal ?? null,
-    headers: {
-      authorization: `Basic ${btoa(`${projectId}:key-of-${projectId}`)}`,
-      'content-type': 'application/json',
-      ...(method === 'svc_watchAddresses' && { accept: 'text/event-stream' })
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId, params })
-  })
-}
-
-/** @returns the milliseconds until a stream is level, 503 included: its caller asks again as the document has it. */
-async function timeStream(
-  url: string,
-  projectId: string,
-  addresses: readonly string[],
-  after?: string,
-  beganMs = performance.now(),
-  onOpen = () => {}
-): Promise<number> {
-  const gone = new AbortController()
-  const params = after === undefined ? [addresses] : [addresses, { after }]
-  const answer = await ask(url, projectId, 'svc_watchAddresses', params, gone.signal)
-  if (answer.status !== 200) {
-    await answer.arrayBuffer()
-    await sleep(1_000)
-    return timeStream(url, projectId, addresses, after, beganMs, onOpen)
-  }
-  onOpen()
-  let end = ''
-  for await (const piece of answer.body ?? []) {
-    end = `${end.slice(-20)}${Buffer.from(piece).toString('latin1')}`
-    if (end.includes('"kind":"synced"')) break
-  }
-  const tookMs = performance.now() - beganMs
-  gone.abort()
-  return tookMs
-}
-
-/** Streams of one project that resume, are level, and resume again. */
+/** Streams of one project that resume, are level, and resume again: in a thread, so that reading them delays no measured call. */
 function resumeAgainAndAgain(url: string, oldest: string) {
-  let [isOver, opened] = [false, 0]
-  const run = async (stream: number) => {
-    while (!isOver) {
-      await timeStream(url, 'greedy', accountsOf(stream), oldest).catch(() => sleep(100))
-      opened++
-    }
-  }
-  for (let stream = 0; stream < resumingStreams; stream++) void run(stream)
-  return {
-    opened: () => opened,
-    stop() {
-      isOver = true
-    }
-  }
+  const workerData = { url, oldest, streams: resumingStreams }
+  const thread = new Worker(new URL('resumeAgain.ts', import.meta.url), { workerData })
+  return { stop: () => thread.terminate() }
 }
 
 /** Sends plain calls of another project at fixed moments, and opens a stream of it now and then. */
