@@ -1,19 +1,10 @@
 import type { EndpointPath } from '@chain-data/protocol'
-import type { Answer, CallOptions } from './ClientOptions.ts'
-import {
-  ChainDataClientError,
-  type ErrorDetails,
-  need,
-  ProtocolError,
-  reasonOf,
-  TransportError
-} from './errors.ts'
-import type { AnswerText, Method } from './Method.ts'
-import { parseRetryAfter } from './parseRetryAfter.ts'
+import type { CallOptions } from './ClientOptions.ts'
+import { ChainDataClientError, need, reasonOf, TransportError } from './errors.ts'
+import type { Method } from './Method.ts'
+import { type Answering, type Attempt, type ReadAnswer, readAnswer } from './readAnswer.ts'
 import { readNumber, type Settings } from './readOptions.ts'
-import { redact } from './redact.ts'
 import { startDeadline } from './startDeadline.ts'
-import { type ErrorObject, toRpcError } from './toRpcError.ts'
 import type { Transport } from './transport.ts'
 
 /** What every call object may hold, whatever its method. */
@@ -23,14 +14,8 @@ export interface CallObject extends CallOptions {
 }
 
 /** How a call is sent. */
-export interface Sending extends Settings {
+export interface Sending extends Settings, Answering {
   readonly transport: Transport
-  /**
-   * Finds the answer to one call in an answer to several; absent: the answer is that to the call.
-   *
-   * @param check - Fails the call, for a reason, unless something holds.
-   */
-  readonly find?: (answers: unknown, id: number, check: (met: unknown, reason: string) => void) => unknown
 }
 
 const firstPauseMs = 250
@@ -45,12 +30,91 @@ const invalid = 'INVALID_ARGUMENT'
  */
 export async function sendCall(
   id: number,
-  { origin, sign, transport, find, ...settings }: Sending,
+  sending: Sending,
   method: Method,
   call: CallObject,
   params?: readonly unknown[]
 ): Promise<unknown> {
-  const { name, prefixed, wireName = name, advice, result: kind } = method
+  const { origin, maxDelayMs } = sending
+  const { body, endpoint, timeoutMs, retries } = writeCall(id, sending, method, call, params)
+  const endMs = Date.now() + timeoutMs
+  const { signal, race, release } = startDeadline(timeoutMs, call.signal)
+  let attempts = 0
+  const attempt = (): Attempt => ({
+    facts: { method: method.name, origin, attempts },
+    count: attempts ? `attempt ${attempts} of ${retries + 1}` : 'not sent'
+  })
+  let pauseMs = 0
+  let pause: ReturnType<typeof setTimeout> | undefined
+  let read: ReadAnswer
+
+  try {
+    for (;;) {
+      try {
+        if (pauseMs) {
+          await race(
+            new Promise<void>(resolve => {
+              pause = setTimeout(resolve, pauseMs)
+            })
+          )
+        }
+        const { headers, secrets } = await race(sending.sign(method.name))
+        attempts++
+        const response = await race(
+          sending.transport(
+            sending.baseUrl + endpoint,
+            {
+              method: 'POST',
+              headers: { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' },
+              body,
+              signal,
+              redirect: 'manual'
+            },
+            sending.maxResponseBytes
+          )
+        )
+        read = readAnswer(response, sending, { ...attempt(), id, method, body, secrets })
+        break
+      } catch (error) {
+        const last = toClientError(error, attempt(), timeoutMs, call.signal)
+        const { retryable, reason, retryAfterMs = 0 } = last
+        // Full jitter: callers that failed together do not come back together.
+        pauseMs = retryAfterMs + Math.random() * Math.min(maxDelayMs, firstPauseMs * 2 ** (attempts - 1))
+        if (
+          !retryable ||
+          attempts > retries ||
+          signal.aborted ||
+          // A history that is still being read took all the time of a call: its progress is worth more than a second try.
+          reason === 'STILL_READING' ||
+          retryAfterMs > maxDelayMs ||
+          Date.now() + pauseMs >= endMs
+        ) {
+          throw last
+        }
+      }
+    }
+  } finally {
+    clearTimeout(pause)
+    release()
+  }
+  const [result, answer] = read
+  call.onAnswer?.(answer)
+  return result
+}
+
+/**
+ * Checks a call and writes its request.
+ *
+ * @throws {ConfigurationError} Names the argument.
+ */
+function writeCall(
+  id: number,
+  settings: Settings,
+  method: Method,
+  call: CallObject,
+  params: readonly unknown[] | undefined
+) {
+  const { name, prefixed, wireName = name } = method
   needObject(name, call)
   const { endpoint = method.endpoints[0] } = call
   need(
@@ -76,153 +140,41 @@ export async function sendCall(
   } catch {
     need(false, 'the arguments must be JSON', invalid, name)
   }
-  const endMs = Date.now() + timeoutMs
-  const { signal, race, release } = startDeadline(timeoutMs, call.signal)
-  let facts: Partial<ErrorDetails> = { method: name, origin, attempts: 0 }
-  let attempts = 0
-  let count = 'not sent'
-  let pauseMs = 0
-  let pause: ReturnType<typeof setTimeout> | undefined
-  let answered: Answer
-  let value: unknown
-
-  const failure = (code: TransportError['code'], text: string, details?: Partial<ErrorDetails>) =>
-    new TransportError(text, { ...facts, ...details, code })
-
-  try {
-    for (;;) {
-      try {
-        if (pauseMs) {
-          await race(
-            new Promise<void>(resolve => {
-              pause = setTimeout(resolve, pauseMs)
-            })
-          )
-        }
-        const { headers, secrets } = await race(sign(name))
-        facts = { method: name, origin, attempts: ++attempts }
-        count = `attempt ${attempts} of ${retries + 1}`
-        const response = await race(
-          transport(
-            settings.baseUrl + endpoint,
-            {
-              method: 'POST',
-              headers: { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' },
-              body,
-              signal,
-              redirect: 'manual'
-            },
-            settings.maxResponseBytes
-          )
-        )
-        const { status, text, header } = response
-        if (text === undefined) {
-          const code = 'RESPONSE_LIMIT'
-          throw failure(
-            code,
-            `the answer is larger than maxResponseBytes (${settings.maxResponseBytes})${advice?.(code) ?? ''}`
-          )
-        }
-        const http = {
-          ...facts,
-          status,
-          requestId: redact(header('x-request-id') ?? undefined, secrets) as string | undefined,
-          retryable: /^(408|425|429|50[0234])$/.test(`${status}`),
-          retryAfterMs: parseRetryAfter(header('retry-after'))
-        }
-        const is200 = status === 200
-        const fail = (reason: string): never => {
-          throw new ProtocolError(`no valid answer from ${origin} (${reason}, ${count})`, {
-            ...http,
-            code: 'PROTOCOL',
-            reason,
-            retryable: false
-          })
-        }
-        const check = (met: unknown, reason: string) => is200 && !met && fail(reason)
-        const answerIn = (answers: unknown) => (find ? find(answers, id, check) : answers)
-        try {
-          response.json ??= JSON.parse(text)
-        } catch {
-          // The message of a syntax error quotes the text; JSON has no undefined.
-        }
-        const answer = answerIn(response.json)
-        const { jsonrpc, id: given, result, error } = Object(answer) as Record<string, unknown>
-        const failed = error !== undefined
-        check(text.trim(), 'EMPTY_BODY')
-        check(response.json !== undefined, 'NOT_JSON')
-        check(isObject(answer), 'NOT_AN_OBJECT')
-        check(jsonrpc === '2.0', 'WRONG_VERSION')
-        // A request that the server could not read is answered without its id.
-        check(given === id || (failed && given === null), 'WRONG_ID')
-        check(failed === (result === undefined), failed ? 'RESULT_AND_ERROR' : 'NO_RESULT')
-        const { code, message } = Object(error) as Record<string, unknown>
-        if (Number.isInteger(code) && typeof message === 'string') {
-          throw toRpcError(error as ErrorObject, method, body, http, secrets)
-        }
-        check(!failed, 'MALFORMED_ERROR')
-        if (!is200) {
-          throw failure('HTTP', `HTTP status ${status} from ${origin} (${count})`, {
-            ...http,
-            reason: status ? `STATUS_${status}` : 'REDIRECT'
-          })
-        }
-        check(kind !== 'list' || Array.isArray(result), 'NOT_A_LIST')
-        check(kind !== 'object' || isObject(result), 'NOT_AN_OBJECT')
-        value = result
-        if (method.read) {
-          const resultIn = (other: unknown) => (answerIn(other) as { result: unknown }).result
-          const reading = { form: settings.int64, answer: response as AnswerText, resultIn, fail }
-          value = method.read(method, result, reading)
-        }
-        const { requestId } = http
-        answered = { status, text, header, attempts, ...(requestId && { requestId }) }
-        break
-      } catch (error) {
-        let last = error as ChainDataClientError
-        if (!(error instanceof ChainDataClientError)) {
-          const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } }
-          const reason = reasonOf(cause?.code ?? code) ?? 'UNKNOWN'
-          last =
-            error === 'ABORTED'
-              ? failure(error, `aborted by its signal (${count})`, { cause: call.signal?.reason })
-              : error === 'TIMEOUT'
-                ? failure(error, `no complete answer from ${origin} within ${timeoutMs} ms (${count})`, {
-                    retryable: true
-                  })
-                : failure('NETWORK', `no complete answer from ${origin} (${reason}, ${count})`, {
-                    reason,
-                    // A certificate does not become valid by asking again.
-                    retryable: !/CERT|TLS|SSL/.test(reason)
-                  })
-        }
-        const { retryable, reason, retryAfterMs = 0 } = last
-        // Full jitter: callers that failed together do not come back together.
-        pauseMs =
-          retryAfterMs + Math.random() * Math.min(settings.maxDelayMs, firstPauseMs * 2 ** (attempts - 1))
-        if (
-          !retryable ||
-          attempts > retries ||
-          signal.aborted ||
-          // A history that is still being read took all the time of a call: its progress is worth more than a second try.
-          reason === 'STILL_READING' ||
-          retryAfterMs > settings.maxDelayMs ||
-          Date.now() + pauseMs >= endMs
-        ) {
-          throw last
-        }
-      }
-    }
-  } finally {
-    clearTimeout(pause)
-    release()
-  }
-  call.onAnswer?.(answered)
-  return value
+  return { body, endpoint, timeoutMs, retries }
 }
 
-function isObject(value: unknown): boolean {
-  return value === Object(value) && !Array.isArray(value)
+/** What an attempt failed with, as an error of this client: it may be a deadline's, or of an HTTP library. */
+function toClientError(
+  error: unknown,
+  { facts, count }: Attempt,
+  timeoutMs: number,
+  signal: CallObject['signal']
+): ChainDataClientError {
+  if (error instanceof ChainDataClientError) return error
+  if (error === 'ABORTED') {
+    return new TransportError(`aborted by its signal (${count})`, {
+      ...facts,
+      code: error,
+      cause: signal?.reason
+    })
+  }
+  const incomplete = `no complete answer from ${facts.origin}`
+  if (error === 'TIMEOUT') {
+    return new TransportError(`${incomplete} within ${timeoutMs} ms (${count})`, {
+      ...facts,
+      code: error,
+      retryable: true
+    })
+  }
+  const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } }
+  const reason = reasonOf(cause?.code ?? code) ?? 'UNKNOWN'
+  return new TransportError(`${incomplete} (${reason}, ${count})`, {
+    ...facts,
+    code: 'NETWORK',
+    reason,
+    // A certificate does not become valid by asking again.
+    retryable: !/CERT|TLS|SSL/.test(reason)
+  })
 }
 
 /** @throws {ConfigurationError} Not an object, which only types prevent. */
