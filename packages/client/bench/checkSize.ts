@@ -101,20 +101,20 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/fetch with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client/fetch')),
-    limit: 6_600,
+    limit: 6_620,
     goal: 5_600
   },
   { what: 'axios alone, gzip', bytes: axiosAlone },
   {
     what: '@chain-data/client with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client')),
-    limit: axiosAlone + 6_140,
+    limit: axiosAlone + 6_150,
     goal: axiosAlone + 4_800
   },
   {
     what: '@chain-data/client/actions with one method and a key, gzip',
     bytes: actions,
-    limit: 4_670,
+    limit: 4_730,
     goal: 4_300
   },
   { what: '@chain-data/client/actions with the history and a key, gzip', bytes: actionsWithHistory },
@@ -131,7 +131,7 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/history above the client, gzip',
     bytes: (await gzippedBytes(withHistory)) - (await gzippedBytes(withClient)),
-    limit: 3_060
+    limit: 3_070
   },
   {
     what: '@chain-data/client/history fed by a stream, above the client, gzip',
@@ -141,7 +141,7 @@ const sizes: readonly Measured[] = [
   {
     what: 'watchAddresses above ./actions with the history, gzip',
     bytes: actionsWatching - actionsWithHistory,
-    limit: 1_260
+    limit: 1_230
   },
   {
     what: '@chain-data/client/viem with chainDataWatchActions, gzip',
@@ -156,7 +156,7 @@ const sizes: readonly Measured[] = [
     ),
     limit: 4_700
   },
-  { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 692_000 },
+  { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 698_000 },
   { what: '@chain-data/protocol, unpacked', bytes: unpackedBytes('protocol') }
 ]
 

@@ -26,7 +26,7 @@ const invalid = 'INVALID_ARGUMENT'
  *
  * @param params - By position; absent: made of the arguments in the call object.
  * @throws {ChainDataClientError} And nothing else, but what `onAnswer` throws.
- * @remarks Errors are made here, after an `await`, and not in timers and listeners: so their stack reaches the caller.
+ * @remarks Errors are made after an `await` of this function, and not in timers and listeners: so their stack reaches the caller.
  */
 export async function sendCall(
   id: number,
@@ -143,7 +143,7 @@ function writeCall(
   return { body, endpoint, timeoutMs, retries }
 }
 
-/** What an attempt failed with, as an error of this client: it may be a deadline's, or of an HTTP library. */
+/** What ended an attempt, as an error of this client: it may be a deadline, or the error of an HTTP library. */
 function toClientError(
   error: unknown,
   { facts, count }: Attempt,

@@ -28,7 +28,7 @@ export interface ReaderOptions {
 }
 
 /** A history as it is held. */
-interface ReaderState extends HeldHistory {
+export interface ReaderState extends HeldHistory {
   /** Of the last answer; absent where the host does not report it. */
   readonly coverage: Coverage | undefined
   /** Position of the newest records in the changes of the chain; absent where the host does not report it. */

@@ -80,17 +80,6 @@ export const limits: Readonly<Record<'sizes' | 'walks', Figures>> = {
 /** Lines of the longest function: a reader should hold it in the head. */
 export const maxFunctionLines = 120
 
-/** Functions that are longer, by `<path>: <name>`, and why. */
-export const longFunctions: readonly { readonly why: string; readonly functions: readonly string[] }[] = [
-  {
-    why: 'Parts of their own would make what a page loads larger than the limits in packages/client/bench/checkSize.ts',
-    functions: [
-      'packages/client/src/history/createLiveHistory.ts: createLiveHistory',
-      'packages/client/src/sendCall.ts: sendCall'
-    ]
-  }
-]
-
 const isLimited = (name: string) => !/, (functions|of these lines generated)$/.test(name)
 
 /** Returns a sentence for each figure above its limit, without a limit, or no longer measured. */
