@@ -63,16 +63,20 @@ export interface Services {
   readonly readDocuments: ReadDocuments
   /** What lists of tokens say of contracts. */
   readonly tokenLists: {
+    /** What the lists call a contract; `undefined` where none has it. */
     find(chainId: number, address: string): ListedLabel | undefined
     /** The same array until a list changes. */
     tokensOf(chainId: number): readonly KnownToken[]
   }
+  /** What tokens are worth. */
   readonly prices: Prices
 }
 
 /** A server, as a feature finds it when it is opened. */
 export interface OpenServer {
+  /** The whole configuration, with its defaults. */
   readonly config: Config
+  /** Where the server keeps what it stores. */
   readonly stores: Stores
   /** By chain id. */
   readonly evm: ReadonlyMap<number, OpenEvmChain>
@@ -80,12 +84,15 @@ export interface OpenServer {
   readonly solana: ReadonlyMap<number, OpenCluster>
   /** What the features before it provide. */
   readonly services: Partial<Services>
+  /** How the server fares, for pages of operators. */
   readonly figures: ServerFigures
   /** Reports damage of a chain's index to its writer, which repairs it. */
   reportDamage(chainId: number, damage: Damage): void
   /** Writes an EVM address with its checksum. */
   readonly formatAddress: FormatAddress
+  /** The time. */
   readonly clock: Clock
+  /** Takes lines of the log; secrets do not belong there. */
   readonly logger: Logger
   /** The process has no other purpose than this server. */
   readonly ownsProcess: boolean
@@ -93,9 +100,13 @@ export interface OpenServer {
 
 /** One EVM chain of a server. */
 export interface OpenEvmChain {
+  /** As its nodes have it. */
   readonly chainId: number
+  /** For people; `undefined` where neither the configuration nor the server knows one. */
   readonly name: string | undefined
+  /** What the chain is paid with; `undefined` where it is not known. */
   readonly nativeCurrency: NativeCurrency | undefined
+  /** Its entry in the configuration, with its defaults and preset. */
   readonly settings: Config['chains']['evm'][number]
   /** Reads the chain's index in the forms in which it is stored: for features that know them. */
   readonly reader: StoreReader
@@ -109,9 +120,13 @@ export interface OpenEvmChain {
 
 /** One Solana cluster of a server. */
 export interface OpenCluster {
+  /** 101 to 103 for the public clusters, or the one that is configured. */
   readonly chainId: number
+  /** Its entry in the configuration, with its defaults. */
   readonly settings: Config['chains']['solana'][number]
+  /** Its nodes. */
   readonly nodes: SolanaNodes
+  /** Calls to its nodes, for queries. */
   readonly rpc: SolanaRpc
   /** Makes a read that has the cluster's node checked as soon as it fails because of it. */
   checkAfterFailure<Query, Answer>(read: (query: Query) => Promise<Answer>): (query: Query) => Promise<Answer>

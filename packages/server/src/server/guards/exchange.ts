@@ -21,9 +21,11 @@ export class BodyReadByHostError extends Error {
  * that one piece of code decides what is answered.
  */
 export interface HttpRequest {
+  /** Such as `POST`. */
   readonly method: string
   /** As it was sent, not decoded, without query. */
   readonly path: string
+  /** What follows the `?` of the URL; empty without one. */
   readonly query: URLSearchParams
   /** Address of the other end of the connection, which may be a proxy; absent where the host does not report it. */
   readonly peerAddress?: string | undefined
@@ -38,9 +40,13 @@ export interface HttpRequest {
 /** A body in pieces, of text or compressed. */
 export type BodyStream = PieceStream<string | Uint8Array>
 
+/** What an HTTP request is answered with. */
 export interface HttpAnswer {
+  /** Such as 200. */
   readonly status: number
+  /** By their lower-case names. */
   readonly headers: Readonly<Record<string, string>>
+  /** A text, bytes, or pieces of them as they come. */
   readonly body: WholeBody | BodyStream
   /** The body is a stream of events, which may last for days: it is no request under way. */
   readonly isEvents?: true | undefined

@@ -6,6 +6,7 @@ import type { BodyStream, HttpAnswer, HttpHandler, HttpRequest } from './exchang
 
 /** A request as it arrives, before any guard has checked it. */
 export interface Arrival {
+  /** The request itself; its body is not read yet. */
   readonly request: HttpRequest
   /** Names the request to its caller and in the log. */
   readonly requestId: string
@@ -17,8 +18,10 @@ export interface Arrival {
 
 /** What a guard returns that answers the request itself. */
 export class Answered {
+  /** What the caller gets. */
   readonly answer: HttpAnswer
 
+  /** Answers a request in place of the guards after. */
   constructor(answer: HttpAnswer) {
     this.answer = answer
   }

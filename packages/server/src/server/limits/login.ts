@@ -16,6 +16,7 @@ interface Addressed extends Arrival {
 
 /** What credentials show. */
 export interface LoggedIn {
+  /** The project of the key, and which kind of key it is. */
   readonly caller: Caller
   /** Checks the same credentials again, for an answer that lasts. False only where they are known to be wrong. */
   readonly isStillCaller: () => Promise<boolean>
