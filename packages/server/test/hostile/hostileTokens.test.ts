@@ -83,12 +83,30 @@ describe.each(chaosNodes)('over $name', ({ name, start }) => {
     test(`${key}: ${about}`, () => checkHostile(key, outcomes))
   }
 
-  function checkHostile(key: string, outcomes: HostileToken['outcomes']): void {
+  async function checkHostile(key: string, outcomes: HostileToken['outcomes']): Promise<void> {
     const { address } = hostile.find(({ token }) => token.key === key) ?? { address: '' }
-    expectOneOf(outcomeIn(whole, address), outcomes(settingOf(whole, false)))
     const list = lists.find(({ named }) => named.has(address))
     if (list === undefined) throw new Error(`${key} was in no list`)
-    expectOneOf(outcomeIn(list.answer, address), outcomes(settingOf(list.answer, true)))
+    await expectOutcome(whole, false, address, outcomes)
+    await expectOutcome(list.answer, true, address, outcomes)
+  }
+
+  /** A busy node may take longer for a call than an answer waits for it: what was not read is asked for again, a few times. */
+  async function expectOutcome(
+    answer: EvmHoldings,
+    listed: boolean,
+    address: string,
+    outcomes: HostileToken['outcomes'],
+    triesLeft = 5
+  ): Promise<void> {
+    const outcome = outcomeIn(answer, address)
+    try {
+      expectOneOf(outcome, outcomes(settingOf(answer, listed)))
+    } catch (difference) {
+      if (outcome.incomplete.length === 0 || triesLeft === 0) throw difference
+      const again = await service.holdings(holder, listed ? [address] : undefined)
+      await expectOutcome(again, listed, address, outcomes, triesLeft - 1)
+    }
   }
 
   test.each(honestTokens)('beside all of them, complete and exact: $key', ({ key, outcomes }) => {
