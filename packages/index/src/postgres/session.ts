@@ -54,7 +54,8 @@ export class WriterSession {
       if (lostCommit.test(message)) this.#isWarned = true
     })
     this.#heart = setInterval(() => {
-      if (this.#underWay === 0) this.read('SELECT 1').catch(() => {})
+      // It may have been sent in an open transaction, whose COMMIT would take everything back without a word.
+      if (this.#underWay === 0) this.read('SELECT 1').catch(error => this.#end(toStoreError(error)))
     }, heartbeatMs).unref()
   }
 
