@@ -45,7 +45,7 @@ export interface FeatureParts {
   readonly methods?: readonly Method[]
   /** What the core's methods and the features after it can use. */
   readonly services?: Partial<Services>
-  /** Checks of calls whose credentials are right, after all of the server's own; first to last. */
+  /** Checks of calls whose credentials are right, before their bodies are read; first to last. */
   readonly guards?: readonly CallGuard[]
   /** Adds its figures to the page for Prometheus. */
   addMetrics?(page: MetricsPage): void
