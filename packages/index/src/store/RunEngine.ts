@@ -115,8 +115,10 @@ export class RunEngine {
   /** Stores blocks below the first one. @param ended - absent: the pool has none of their transactions, as nearly always. */
   prepend(blocks: BlocksWithRows, ended: PoolChange | undefined): Promise<void> {
     return this.#change(async (transaction, meta) => {
-      const first = blocks.headers[0]
-      if (first === undefined) return
+      const [first, last = first] = [blocks.headers[0], blocks.headers.at(-1)]
+      if (first === undefined || last === undefined) return
+      // A row that a disk gives back, of blocks that were removed, is no part of the index.
+      await deleteBlocks(transaction, first.ref.number, last.ref.number)
       await this.#insert(transaction, meta, blocks)
       meta.setIndexedFrom(first.ref.number)
       meta.setCoverage(coverageWithOlder(meta.meta.coverage, blocks.headers))

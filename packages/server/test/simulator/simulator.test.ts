@@ -83,3 +83,9 @@ it('one seed gives the same trace twice, and another seed another one', async ()
   expect(again.digest).toBe(once.digest)
   expect(other.digest).not.toBe(once.digest)
 })
+
+// A row of a block below the index came back, and kept the older blocks out.
+it.each([43_698])('seed %i, which failed once, comes to rest', async number => {
+  const { trace } = await simulate(number, join(tmpdir(), `simulator-${number}`))
+  expect(trace.length).toBeGreaterThan(50)
+})
