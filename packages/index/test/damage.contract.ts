@@ -405,6 +405,32 @@ export function describeDamage(open: OpenStore<DamageableStore>, share = 1): voi
     }
   })
 
+  test.each(['block', 'block_extra', 'tx'])(
+    'rows of %s that come back above the newest block, or below the first one, give way to the blocks there',
+    async table => {
+      const { store, writer, truth } = await startWhole()
+      const key = table === 'tx' ? 'id' : 'number'
+      const idsEach = table === 'tx' ? 65_536 : 1
+      const found = `SELECT * FROM ${table} WHERE ${key} >= ? ORDER BY ${key} LIMIT 1`
+      const [row = {}] = await store.run(found, [10 * idsEach])
+      const height = Math.floor(Number(row[key]) / idsEach)
+      const comeBack = () =>
+        store.run(
+          `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${Object.keys(row).map(() => '?')})`,
+          Object.values(row)
+        )
+      await writer.rollbackTo(blocks[height - 1]!.ref)
+      await comeBack()
+      await commitChain(writer, blocks.slice(height))
+      expect(await ask(store)).toEqual(truth)
+      await writer.rollbackAll()
+      await commitChain(writer, blocks.slice(height + 1))
+      await comeBack()
+      await writer.prependBlocks(packBlocks(blocks.slice(0, height + 1).map(encodeBlock)))
+      expect(await ask(store)).toEqual(truth)
+    }
+  )
+
   test('blocks that are committed while a run is written again come between its pieces', async () => {
     const { store, writer, truth } = await startWhole({ maxRuns: 100, resealTransactions: 1 })
     const [run = 0] = await numbersIn(store, 'run')

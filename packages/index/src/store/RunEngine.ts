@@ -115,10 +115,8 @@ export class RunEngine {
   /** Stores blocks below the first one. @param ended - absent: the pool has none of their transactions, as nearly always. */
   prepend(blocks: BlocksWithRows, ended: PoolChange | undefined): Promise<void> {
     return this.#change(async (transaction, meta) => {
-      const [first, last = first] = [blocks.headers[0], blocks.headers.at(-1)]
-      if (first === undefined || last === undefined) return
-      // A row that a disk gives back, of blocks that were removed, is no part of the index.
-      await deleteBlocks(transaction, first.ref.number, last.ref.number)
+      const first = blocks.headers[0]
+      if (first === undefined) return
       await this.#insert(transaction, meta, blocks)
       meta.setIndexedFrom(first.ref.number)
       meta.setCoverage(coverageWithOlder(meta.meta.coverage, blocks.headers))
@@ -131,7 +129,6 @@ export class RunEngine {
     const number = block.headers[0]?.ref.number ?? 0
     await this.#change(async (transaction, meta) => {
       const isOther = await this.#hasOtherForm(transaction, block, number)
-      await deleteBlocks(transaction, number, number)
       await this.#put(transaction, block)
       if (isOther) await this.#reportRun(transaction, meta.meta, number)
     })
@@ -272,8 +269,11 @@ export class RunEngine {
     if (this.#hasReorged) await forgetReorged(transaction, hashesOf(blocks))
   }
 
-  /** Writes rows and records of blocks. */
+  /** Writes rows and records of blocks, in place of what is there: beside the index, what a disk has given back. */
   async #put(transaction: WriteTransaction, blocks: PackedBlocks): Promise<void> {
+    const [first, last] = [blocks.headers[0], blocks.headers.at(-1)]
+    if (first === undefined || last === undefined) return
+    await deleteBlocks(transaction, first.ref.number, last.ref.number)
     sealRecords(this.#chainId, blocks)
     await insertBlocks(transaction, this.#chainId, blocks)
     await transaction.putRecords(blocks.ids, blocks.records, blocks.recordEnds)
