@@ -3,7 +3,7 @@ import type { ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { errorAnswer } from '../guards/errorAnswer.ts'
-import { Answered, type Guard, guardList } from '../guards/guards.ts'
+import { type Guard, guardList } from '../guards/guards.ts'
 import type { OpenPages, Pages, ServiceFigures } from '../guards/pages.ts'
 import { boundStreams } from '../limits/boundStreams.ts'
 import { type CallGuard, checkLogin, createLoginThrottle, type LoginRule } from '../limits/login.ts'
@@ -139,8 +139,8 @@ export function createService(options: ServiceOptions): Service {
   }
   const share = shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce })
   /** The way of a request, first to last, beside these pages. */
-  const handlerWith = (pages: Pages, hostGuard: Guard<Located> = () => undefined) =>
-    guardList(answerFailure)
+  const handlerWith = (pages: Pages, hostGuard: Guard<Located> = () => undefined) => {
+    const ofCallers = guardList(answerFailure)
       .guard(count)
       .guard(overload.endConnections)
       .guard(readPath(options.basePath ?? ''))
@@ -151,7 +151,9 @@ export function createService(options: ServiceOptions): Service {
       .guard(requirePost)
       .guard(findClientAddress(options.trustedProxies ?? [], logger))
       .guard(checkLogin({ keyRing, verifier, throttle }))
-      .guard(allOf(options.guards ?? []))
+    const own = options.guards ?? []
+    return own
+      .reduce((all, guard) => all.guard(guard), ofCallers)
       .guard(overload.guard)
       .guard(compressAnswers(overload.isBusy))
       .guard(requireJson)
@@ -160,6 +162,7 @@ export function createService(options: ServiceOptions): Service {
       .guard(readText(limits.bodyBytes))
       .guard(readCalls(quota, limits))
       .answer(answerBody(dispatch, counts, overload.nextTurn))
+  }
   const handle = handlerWith(operator.pages)
   const isForOperators = (path: string) => operator.pages.has(path) && !operator.health.has(path)
   const handlePages = guardList(answerFailure)
@@ -194,17 +197,4 @@ export function createService(options: ServiceOptions): Service {
       overload.stop()
     }
   }
-}
-
-/** Makes one guard of several: the first that answers or refuses a call decides. */
-function allOf(guards: readonly CallGuard[]): CallGuard {
-  return guards.length === 0
-    ? () => undefined
-    : async call => {
-        for (const guard of guards) {
-          const found = await guard(call)
-          if (found instanceof Answered) return found
-        }
-        return undefined
-      }
 }
