@@ -1,5 +1,6 @@
 import { statfsSync, statSync } from 'node:fs'
 import type { StoreLocation } from './model/location.ts'
+import { openWith } from './openWith.ts'
 import type { StoreReader } from './port/store.ts'
 import { chainFiles } from './sqlite/open.ts'
 
@@ -78,22 +79,7 @@ export async function openStoreReader(
   options: StoreReadersOptions = {}
 ): Promise<StoreReader> {
   const readers = await openStoreReaders(location, options)
-  try {
-    const reader = await readers.open(chainId)
-    return {
-      openSnapshot: options => reader.openSnapshot(options),
-      unchangedState: sinceMs => reader.unchangedState(sinceMs),
-      reportDamage: damage => reader.reportDamage(damage),
-      onCommit: listener => reader.onCommit(listener),
-      async close() {
-        await reader.close()
-        await readers.close()
-      }
-    }
-  } catch (error) {
-    await readers.close()
-    throw error
-  }
+  return openWith(readers, () => readers.open(chainId))
 }
 
 /**

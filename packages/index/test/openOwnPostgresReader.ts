@@ -1,3 +1,4 @@
+import { openWith } from '../src/openWith.ts'
 import type { StoreReader } from '../src/port/store.ts'
 import { openPostgresReader, type PostgresReaderOptions } from '../src/postgres/openReader.ts'
 import { createPostgresPool, type PostgresPoolOptions } from '../src/postgres/servers.ts'
@@ -12,20 +13,5 @@ export async function openOwnPostgresReader(
   options: PostgresReaderOptions & PostgresPoolOptions = {}
 ): Promise<StoreReader> {
   const pool = createPostgresPool(urls, options)
-  try {
-    const reader = await openPostgresReader(pool, chainId, options)
-    return {
-      openSnapshot: options => reader.openSnapshot(options),
-      unchangedState: sinceMs => reader.unchangedState(sinceMs),
-      reportDamage: damage => reader.reportDamage(damage),
-      onCommit: listener => reader.onCommit(listener),
-      async close() {
-        await reader.close()
-        await pool.close()
-      }
-    }
-  } catch (error) {
-    await pool.close()
-    throw error
-  }
+  return openWith(pool, () => openPostgresReader(pool, chainId, options))
 }
