@@ -311,19 +311,23 @@ export function describeDamage(open: OpenStore<DamageableStore>, share = 1): voi
     expect(await store.dump()).toBe(dump)
   })
 
+  /** Has another block be the newest one for a while. @returns the row of the run that it had. */
+  const passFork = async (store: DamageableStore, writer: StoreWriter): Promise<KeyedRow> => {
+    const parent = blocks[18]!.ref
+    await writer.rollbackTo(parent)
+    const other = [{ name: 'other', parties: people.slice(0, 3) }]
+    await commitChain(writer, buildChain([other], { parent, fork: 'other' }))
+    const gone = (await rowsOf(store, tables[3])).at(-1)!
+    await writer.rollbackTo(parent)
+    await commitChain(writer, blocks.slice(19))
+    return gone
+  }
+
   test('a manifest is written again by what is left of it, and nothing else stays', async () => {
     const { store, writer, truth } = await startWhole()
     const before = await rowsOf(store, tables[3])
     // Merged runs, and a run of a chain that is gone: their rows come back.
-    const fork = buildChain([[{ name: 'other', parties: people.slice(0, 3) }]], {
-      parent: blocks[18]!.ref,
-      fork: 'other'
-    })
-    await writer.rollbackTo(blocks[18]!.ref)
-    await commitChain(writer, fork)
-    const gone = (await rowsOf(store, tables[3])).at(-1)!
-    await writer.rollbackTo(blocks[18]!.ref)
-    await commitChain(writer, blocks.slice(19))
+    const gone = await passFork(store, writer)
     for (const run of (await numbersIn(store, 'run')).slice(0, 3)) await writer.repair({ part: 'chunk', run })
     const now = await rowsOf(store, tables[3])
     const insert = (row: KeyedRow) =>
@@ -368,15 +372,7 @@ export function describeDamage(open: OpenStore<DamageableStore>, share = 1): voi
 
   test('a row of a run of a chain that is gone does not come into a manifest again, even where that of its successor is lost', async () => {
     const { store, writer, truth } = await startWhole()
-    const fork = buildChain([[{ name: 'other', parties: people.slice(0, 3) }]], {
-      parent: blocks[18]!.ref,
-      fork: 'other'
-    })
-    await writer.rollbackTo(blocks[18]!.ref)
-    await commitChain(writer, fork)
-    const gone = (await rowsOf(store, tables[3])).at(-1)!
-    await writer.rollbackTo(blocks[18]!.ref)
-    await commitChain(writer, blocks.slice(19))
+    const gone = await passFork(store, writer)
     await store.run('DELETE FROM run WHERE number > ?', [gone.key])
     await store.run('INSERT INTO run (number, rec) VALUES (?, ?)', [gone.key, gone.bytes])
     await store.run('DELETE FROM dropped_run')
