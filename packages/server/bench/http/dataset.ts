@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '@chain-data/index'
+import type {
+  Address,
+  BlockRef,
+  ConfirmedTransaction,
+  Hash,
+  IndexedBlock,
+  StoreWriter
+} from '@chain-data/index'
 import {
   commitChain,
   formatOf,
@@ -46,6 +53,17 @@ export async function prepareDataset(
   const size =
     figures === datasetFigures ? '' : `-${figures.ofWhale}-${figures.ofAccounts}-${figures.accounts}`
   const name = `chain-data-bench-http-v${figures.version}${size}-format${formatOf(indexTables)}`
+  return keepStore(name, print, async writer => {
+    for (const blocks of chain(figures)) await commitChain(writer, blocks)
+  })
+}
+
+/** Returns the folder of a store, which is written by the first call and kept for later ones. @param name - of its folder. */
+export async function keepStore(
+  name: string,
+  print: (line: string) => void,
+  fill: (writer: StoreWriter) => Promise<void>
+): Promise<string> {
   const folder = fileURLToPath(new URL(`../../../../node_modules/.cache/${name}`, import.meta.url))
   if (existsSync(folder)) return folder
   print('  writing the data set, once')
@@ -53,7 +71,7 @@ export async function prepareDataset(
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(unfinished, { recursive: true })
   const writer = await openSqliteWriter(unfinished, { chainId, genesisHash: hashOf('genesis') })
-  for (const blocks of chain(figures)) await commitChain(writer, blocks)
+  await fill(writer)
   await writer.markBackfilled()
   await writer.close()
   // Under its name only once it is whole.

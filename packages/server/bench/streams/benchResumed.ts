@@ -1,20 +1,13 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { packBlocks } from '@chain-data/index/record'
-import {
-  formatOf,
-  hashOf,
-  sqliteIndexTables as indexTables,
-  openSqliteReader,
-  openSqliteWriter
-} from '@chain-data/index/test'
+import { formatOf, sqliteIndexTables as indexTables, openSqliteReader } from '@chain-data/index/test'
 import { mapConcurrently } from '../../src/platform/concurrency/permits.ts'
 import { formatCursor } from '../../src/server/methods/cursor.ts'
-import { chainId } from '../http/dataset.ts'
+import { chainId, keepStore } from '../http/dataset.ts'
 import type { Listening, Usage } from '../http/messages.ts'
 import { type Child, startChild } from '../http/startChild.ts'
 import { accountAddress, createSyntheticChain, strangerAddress } from '../store/syntheticChain.ts'
@@ -142,27 +135,16 @@ async function measureModest(url: string) {
 }
 
 /** A folder with the store, written by the first call and kept for later ones: a minute. */
-async function prepareLog(print: (line: string) => void): Promise<string> {
-  const name = `chain-data-bench-resumed-format${formatOf(indexTables)}`
-  const folder = fileURLToPath(new URL(`../../../../node_modules/.cache/${name}`, import.meta.url))
-  if (existsSync(folder)) return folder
-  print('  writing the data set, once')
-  const unfinished = `${folder}.new`
-  rmSync(unfinished, { recursive: true, force: true })
-  mkdirSync(unfinished, { recursive: true })
-  const writer = await openSqliteWriter(unfinished, { chainId, genesisHash: hashOf('genesis') })
-  await writer.markSettled()
-  const chain = createSyntheticChain()
-  for (let head = 0; head < olderBlocks + loggedBlocks; head++) {
-    const finalized = head - finalAfter
-    await writer.commitBlocks(packBlocks([chain.block(transactionsEach)]), {
-      head,
-      ...(finalized >= 0 && { finalized })
-    })
-  }
-  await writer.markBackfilled()
-  await writer.close()
-  // Under its name only once it is whole.
-  renameSync(unfinished, folder)
-  return folder
+function prepareLog(print: (line: string) => void): Promise<string> {
+  return keepStore(`chain-data-bench-resumed-format${formatOf(indexTables)}`, print, async writer => {
+    await writer.markSettled()
+    const chain = createSyntheticChain()
+    for (let head = 0; head < olderBlocks + loggedBlocks; head++) {
+      const finalized = head - finalAfter
+      await writer.commitBlocks(packBlocks([chain.block(transactionsEach)]), {
+        head,
+        ...(finalized >= 0 && { finalized })
+      })
+    }
+  })
 }
